@@ -1,0 +1,3 @@
+//! Compares keyledger with other engines in one interleaved run.
+
+fn main() {}

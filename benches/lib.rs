@@ -1,0 +1,1 @@
+//! Benchmarks of keyledger itself: see the files beside this one.

@@ -1,0 +1,1 @@
+//! What the suites share: a fake disk, a reference model, a runner for the conformance scenarios.

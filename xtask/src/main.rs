@@ -1,0 +1,3 @@
+//! `cargo xtask`: the commands of the project.
+
+fn main() {}
