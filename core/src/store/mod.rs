@@ -1,0 +1,181 @@
+//! The port to a storage engine: atomic writes and ordered reads over bytes.
+//!
+//! A store knows nothing of records, time or rules. It keeps byte keys and byte values in a few ordered spaces, hands out
+//! consistent snapshots, and applies a [`Writes`] whole or not at all. Whoever commits is the only one who does: the commit
+//! queue above serialises writers, so a snapshot taken between two commits shows what the next commit changes.
+
+pub(crate) mod memory;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod lock;
+pub(crate) mod redb;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+/// One of the ordered maps in a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Space {
+    /// Few rows about the ledger itself: counters, the next fence.
+    Meta,
+    /// One row for each key id.
+    Records,
+    /// Keys that sort by time: what is due, and when.
+    Deadlines,
+    /// The caller's own tables.
+    Rows,
+}
+
+impl Space {
+    pub(crate) const ALL: [Space; 4] = [Space::Meta, Space::Records, Space::Deadlines, Space::Rows];
+}
+
+/// A key's new value in a commit; `None` deletes it.
+pub(crate) type Change = Option<Vec<u8>>;
+
+/// Everything that one commit changes, sorted by space and key.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Writes {
+    spaces: [BTreeMap<Vec<u8>, Change>; Space::ALL.len()],
+}
+
+impl Writes {
+    pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
+        self.spaces[space as usize].insert(key, Some(value));
+    }
+
+    pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
+        self.spaces[space as usize].insert(key, None);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spaces.iter().all(BTreeMap::is_empty)
+    }
+
+    /// What these writes say of a key; `None` if they do not touch it.
+    pub(crate) fn get(&self, space: Space, key: &[u8]) -> Option<&Change> {
+        self.spaces[space as usize].get(key)
+    }
+
+    /// The changes of one space in key order.
+    pub(crate) fn of(&self, space: Space) -> &BTreeMap<Vec<u8>, Change> {
+        &self.spaces[space as usize]
+    }
+
+    /// Adds `later`, which wins where both touch a key.
+    pub(crate) fn absorb(&mut self, later: Writes) {
+        for (mine, theirs) in self.spaces.iter_mut().zip(later.spaces) {
+            if mine.is_empty() {
+                *mine = theirs;
+            } else {
+                mine.extend(theirs);
+            }
+        }
+    }
+}
+
+/// Which way a scan goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    Ascending,
+    Descending,
+}
+
+/// A range of keys in one space.
+pub(crate) type KeyRange<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
+/// Called with each key and value of a scan; breaks to end it.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
+
+/// A consistent view of everything that was committed when it was taken. It stays as it is while others commit.
+pub(crate) trait Snapshot: Send + Sync {
+    /// Calls `read` with the value of `key`, if there is one, and says whether there was.
+    fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError>;
+
+    /// Calls `visit` with the keys of `range` in order until it breaks.
+    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError>;
+}
+
+/// What `Store::report` found by walking the file. Bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FileReport {
+    /// Length of the file (of the image, in memory).
+    pub(crate) file_bytes: u64,
+    /// Keys and values.
+    pub(crate) stored_bytes: u64,
+    /// Tree pages' own overhead and slack.
+    pub(crate) overhead_bytes: u64,
+    /// Free pages, which later commits use again and `compact` gives back.
+    pub(crate) free_bytes: u64,
+    /// Pages that are neither free nor reachable.
+    pub(crate) leaked_bytes: u64,
+}
+
+/// A storage engine. Calls may come from any thread; commits come one at a time.
+pub(crate) trait Store: Send + Sync {
+    /// A view of what is committed now.
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError>;
+
+    /// Applies all of `writes` and syncs. On `Ok` they survive a kill and a loss of power.
+    fn commit(&self, writes: &Writes) -> Result<(), CommitError>;
+
+    /// Length of the file in bytes, without walking it.
+    fn file_bytes(&self) -> Result<u64, StoreError>;
+
+    /// Walks the whole file.
+    fn report(&self) -> Result<FileReport, StoreError>;
+
+    /// Gives free pages back to the file system. Fails with `Busy` while a snapshot is alive.
+    fn compact(&self) -> Result<(), StoreError>;
+
+    /// Lets go of file and lock; every other call then answers `Closed`, until `reopen`. Closing twice is no error.
+    fn close(&self) -> Result<(), StoreError>;
+
+    /// Opens the same file again after `close`, or after an error that poisoned the engine.
+    fn reopen(&self) -> Result<(), OpenError>;
+
+    /// Writes everything `snapshot` shows into a new file at `path`, put in place whole (contract P5).
+    fn copy_to(&self, snapshot: &dyn Snapshot, path: &std::path::Path) -> Result<(), OpenError>;
+}
+
+/// Why a store could not answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StoreError {
+    #[error("the operating system refused: {0}")]
+    Io(#[source] io::Error),
+    #[error("the file is damaged: {0}")]
+    Corrupt(String),
+    #[error("an earlier commit failed; reopen the ledger")]
+    Poisoned,
+    #[error("the store is closed")]
+    Closed,
+    #[error("a snapshot is in use")]
+    Busy,
+}
+
+/// Why a commit did not end well.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommitError {
+    /// Nothing was stored, for certain. The store goes on working.
+    #[error("nothing was stored: {0}")]
+    NotStored(#[source] StoreError),
+    /// It may or may not have been stored. The store answers `Poisoned` until `reopen`.
+    #[error("it is open whether this was stored: {0}")]
+    Open(#[source] StoreError),
+}
+
+/// Why a file could not be opened or created.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenError {
+    #[error("another process or handle has this ledger open")]
+    AlreadyOpen,
+    #[error("the file cannot be read right now: {0}")]
+    Unavailable(#[source] io::Error),
+    #[error("{0}")]
+    WrongFormat(String),
+    #[error("the file is damaged: {0}")]
+    Corrupt(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
