@@ -1,3 +1,38 @@
 //! `cargo xtask`: the commands of the project.
 
-fn main() {}
+mod demo;
+mod project;
+mod test;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// What one can ask the project to do.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run a bank, a payment server and sixteen clients, kill the server five times, and compare what everybody saw
+    Demo(demo::Args),
+    /// Run every test, or the parts that are named; this is what CI runs
+    Test(test::Args),
+}
+
+fn main() -> ExitCode {
+    let outcome = match Arguments::parse().task {
+        Task::Demo(args) => demo::run(args),
+        Task::Test(args) => test::run(&args),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `cargo xtask test`: every part in turn, a table at the end, and a count that a machine can read.
+
+mod interrupt;
+mod parts;
+mod run;
+mod tally;
+
+use crate::project::Project;
+use anyhow::{Result, bail};
+use parts::Part;
+use run::Report;
+use std::process::ExitCode;
+use tally::Tally;
+
+/// Which parts to run.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The parts to run, in the order of --list; all of them when none is named
+    parts: Vec<String>,
+    /// Say which parts there are, and run none
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs the parts that were asked for; the exit code is zero only if nothing failed.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if args.list {
+        for part in parts::ALL {
+            println!("{:<12} {}", part.name, part.about);
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    let chosen = choose(&args.parts)?;
+    interrupt::listen()?;
+    let project = Project::load()?;
+    let mut reports = Vec::new();
+    for part in chosen {
+        reports.push(run::run(part, &project));
+        if interrupt::happened() {
+            break;
+        }
+    }
+    Ok(conclude(&reports))
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static Part>> {
+    if let Some(unknown) = names.iter().find(|name| parts::ALL.iter().all(|part| part.name != **name)) {
+        bail!("there is no part {unknown}: `cargo xtask test --list` names them");
+    }
+    Ok(parts::ALL.iter().filter(|part| names.is_empty() || names.iter().any(|name| name == part.name)).collect())
+}
+
+fn conclude(reports: &[Report]) -> ExitCode {
+    println!("\n{:<12} {:>7} {:>7} {:>9}", "part", "passed", "failed", "seconds");
+    let mut total = Tally::default();
+    for Report { name, tally, took } in reports {
+        println!("{name:<12} {:>7} {:>7} {:>9.1}", tally.passed, tally.failed, took.as_secs_f64());
+        total += *tally;
+    }
+    let seconds: f64 = reports.iter().map(|report| report.took.as_secs_f64()).sum();
+    println!("{:<12} {:>7} {:>7} {seconds:>9.1}\n", "all", total.passed, total.failed);
+    if interrupt::happened() {
+        println!("interrupted: the parts after the last one above were not run");
+    }
+    println!("{} passed, {} failed", total.passed, total.failed);
+    if total.failed == 0 && !interrupt::happened() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

@@ -1,0 +1,116 @@
+//! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
+
+use crate::project::{Project, cargo, cargo_path};
+use std::path::Path;
+use std::process::Command;
+
+/// One part: what is said of it, and the commands that it is made of.
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) steps: fn(&Project) -> Vec<Step>,
+}
+
+/// One command, and how it has to end.
+pub(crate) struct Step {
+    pub(crate) command: Command,
+    pub(crate) expect: Expect,
+}
+
+/// How a command has to end.
+#[derive(Clone, Copy)]
+pub(crate) enum Expect {
+    /// With success.
+    Success,
+    /// With an error, and with this member of the JSON object on its last line above zero: it was broken on purpose.
+    Caught(&'static str),
+}
+
+/// Suites that are a part of their own, and so no part of `tests`.
+const SUITES_APART: [&str; 3] = ["tidy", "readme", "conformance"];
+
+const WASM: &str = "wasm32-unknown-unknown";
+
+pub(crate) const ALL: &[Part] = &[
+    Part { name: "format", about: "rustfmt has nothing to say", steps: format },
+    Part { name: "lint", about: "clippy has nothing to say", steps: lint },
+    Part { name: "tidy", about: "the rules of the house, held by tests", steps: |_| suite("tidy") },
+    Part { name: "tests", about: "unit tests and integration tests", steps: tests },
+    Part { name: "conformance", about: "the scenarios that every language runs", steps: |_| suite("conformance") },
+    Part { name: "readme", about: "the code blocks of README.md", steps: |_| suite("readme") },
+    Part { name: "docs", about: "doc tests, and documentation without warnings", steps: docs },
+    Part { name: "wasm", about: "the core compiles for WebAssembly", steps: wasm },
+    Part { name: "examples", about: "every example runs to its end", steps: examples },
+    Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
+    Part { name: "demo-broken", about: "the demo catches a server that does not claim", steps: demo_broken },
+];
+
+fn step(words: &[&str]) -> Step {
+    let mut command = cargo();
+    command.args(words);
+    Step { command, expect: Expect::Success }
+}
+
+fn xtask(words: &[&str], expect: Expect) -> Step {
+    let mut step = step(&["run", "--quiet", "--package", "xtask", "--"]);
+    step.command.args(words);
+    Step { expect, ..step }
+}
+
+fn format(_: &Project) -> Vec<Step> {
+    vec![step(&["fmt", "--all", "--check"])]
+}
+
+fn lint(_: &Project) -> Vec<Step> {
+    vec![step(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])]
+}
+
+/// `--workspace` even for one suite: another choice of packages is another choice of features, and builds all of it anew.
+fn suite(name: &str) -> Vec<Step> {
+    vec![step(&["test", "--workspace", "--test", name])]
+}
+
+fn tests(project: &Project) -> Vec<Step> {
+    let mut all = step(&["test", "--workspace", "--no-fail-fast", "--lib", "--bins"]);
+    for name in project.targets("test").iter().filter(|name| !SUITES_APART.contains(&name.as_str())) {
+        all.command.args(["--test", name]);
+    }
+    vec![all]
+}
+
+fn docs(_: &Project) -> Vec<Step> {
+    let mut doc = step(&["doc", "--workspace", "--no-deps"]);
+    doc.command.env("RUSTDOCFLAGS", "-D warnings");
+    vec![step(&["test", "--workspace", "--doc"]), doc]
+}
+
+fn wasm(_: &Project) -> Vec<Step> {
+    let mut add = Command::new("rustup");
+    add.args(["target", "add", WASM]);
+    let add = (!has_wasm()).then_some(Step { command: add, expect: Expect::Success });
+    add.into_iter().chain([step(&["check", "--package", "keyledger", "--target", WASM])]).collect()
+}
+
+/// Looks for the target's libraries themselves: not every toolchain came through rustup.
+fn has_wasm() -> bool {
+    let rustc = cargo_path().with_file_name(format!("rustc{}", std::env::consts::EXE_SUFFIX));
+    let output = Command::new(rustc).args(["--print", "target-libdir", "--target", WASM]).output();
+    output.is_ok_and(|output| Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir())
+}
+
+fn examples(project: &Project) -> Vec<Step> {
+    let run = |name: String| {
+        let program = project.target_folder.join("debug/examples").join(name + std::env::consts::EXE_SUFFIX);
+        Step { command: Command::new(program), expect: Expect::Success }
+    };
+    let build = step(&["build", "--workspace", "--examples"]);
+    std::iter::once(build).chain(project.targets("example").into_iter().map(run)).collect()
+}
+
+fn demo(_: &Project) -> Vec<Step> {
+    vec![xtask(&["demo", "--json"], Expect::Success)]
+}
+
+fn demo_broken(_: &Project) -> Vec<Step> {
+    vec![xtask(&["demo", "--break", "claims", "--json"], Expect::Caught("charged_twice"))]
+}
