@@ -1,1 +1,14 @@
 //! keyledger
+
+mod entropy;
+mod fingerprint;
+mod key;
+
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+pub use entropy::OsEntropy;
+pub use entropy::{Entropy, SeededEntropy};
+pub use fingerprint::{
+    Comparison, FINGERPRINT_VERSION, Fingerprint, FingerprintError, FingerprintErrorReason, HttpRequest,
+    JSON_DEPTH_MAX, Members, Place, Pointer, PointerError,
+};
+pub use key::{Key, KeyError, KeyErrorReason, KeyId, KeyIdBytesError, OperationName, PART_BYTES_MAX, Part, Scope};

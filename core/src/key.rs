@@ -1,0 +1,8 @@
+//! Who asks, for what, under which name: the three parts of a key id, and how new keys are made.
+
+mod id;
+mod making;
+mod part;
+
+pub use id::{KeyId, KeyIdBytesError};
+pub use part::{Key, KeyError, KeyErrorReason, OperationName, PART_BYTES_MAX, Part, Scope};
