@@ -1,1 +1,3 @@
 //! What the suites share: a fake disk, a reference model, a runner for the conformance scenarios.
+
+pub mod model;
