@@ -25,7 +25,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
-        Task::Demo(args) => demo::run(args),
+        Task::Demo(args) => demo::run(&args),
         Task::Test(args) => test::run(&args),
     };
     match outcome {
