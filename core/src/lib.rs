@@ -3,6 +3,10 @@
 mod entropy;
 mod fingerprint;
 mod key;
+#[allow(dead_code)]
+mod store;
+#[cfg(any(test, feature = "test-support"))]
+pub mod test_support;
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use entropy::OsEntropy;

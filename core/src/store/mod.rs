@@ -4,15 +4,23 @@
 //! consistent snapshots, and applies a [`Writes`] whole or not at all. Whoever commits is the only one who does: the commit
 //! queue above serialises writers, so a snapshot taken between two commits shows what the next commit changes.
 
-pub(crate) mod memory;
+pub(crate) mod disk;
+mod health;
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) mod lock;
+mod lock;
+pub(crate) mod memory;
 pub(crate) mod redb;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::{Bound, ControlFlow};
+use std::path::Path;
 use std::sync::Arc;
+
+/// Sixteen random bytes that tell one ledger file from every other, its own copies included.
+pub(crate) type CreationId = [u8; 16];
 
 /// One of the ordered maps in a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,6 +93,16 @@ pub(crate) enum Order {
 /// A range of keys in one space.
 pub(crate) type KeyRange<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
+/// Whether no key can lie in `range`: its ends are the wrong way round, or meet without including a key.
+fn holds_nothing(range: KeyRange<'_>) -> bool {
+    use Bound::{Excluded, Included, Unbounded};
+    match range {
+        (Included(from), Included(to)) => from > to,
+        (Included(from) | Excluded(from), Excluded(to)) | (Excluded(from), Included(to)) => from >= to,
+        (Unbounded, _) | (_, Unbounded) => false,
+    }
+}
+
 /// Called with each key and value of a scan; breaks to end it.
 pub(crate) type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
 
@@ -135,8 +153,9 @@ pub(crate) trait Store: Send + Sync {
     /// Opens the same file again after `close`, or after an error that poisoned the engine.
     fn reopen(&self) -> Result<(), OpenError>;
 
-    /// Writes everything `snapshot` shows into a new file at `path`, put in place whole (contract P5).
-    fn copy_to(&self, snapshot: &dyn Snapshot, path: &std::path::Path) -> Result<(), OpenError>;
+    /// Writes everything `snapshot` shows into a new file at `path`, put in place whole (contract P5). The file is another
+    /// ledger (contract I5) and is named by a creation id of its own. A path that exists is left alone: `AlreadyExists`.
+    fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError>;
 }
 
 /// Why a store could not answer.
@@ -157,7 +176,8 @@ pub(crate) enum StoreError {
 /// Why a commit did not end well.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommitError {
-    /// Nothing was stored, for certain. The store goes on working.
+    /// Nothing was stored, for certain. The store goes on working; after a failed read or write, or a panic, it answers
+    /// `Poisoned` until `reopen`.
     #[error("nothing was stored: {0}")]
     NotStored(#[source] StoreError),
     /// It may or may not have been stored. The store answers `Poisoned` until `reopen`.

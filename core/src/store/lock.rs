@@ -1,0 +1,107 @@
+//! One opener at a time: the lock of the operating system, and a list of what this process has open.
+
+use std::collections::BTreeSet;
+use std::fs::{File, Metadata};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::OpenError;
+
+/// Device and inode.
+type FileId = (u64, u64);
+
+// Where the system's lock belongs to the process, not to the open file (some network and emulated file systems), it does
+// not keep two handles of one process apart, and closing either of them frees it.
+static OPEN: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
+
+/// Held while a file is open. Freed by `release`, or when the file it was taken on is closed.
+///
+/// Dropping it does not unlock the file: a handle that a forked child drops shares its lock with the parent.
+#[derive(Debug)]
+pub(super) struct FileLock(Option<FileId>);
+
+impl FileLock {
+    /// Locks `file` without waiting.
+    pub(super) fn take(file: &File) -> Result<FileLock, OpenError> {
+        let id = file_id(&file.metadata().map_err(OpenError::Unavailable)?);
+        let lock = FileLock::list(id)?;
+        if try_lock(file).map_err(OpenError::Unavailable)? { Ok(lock) } else { Err(OpenError::AlreadyOpen) }
+    }
+
+    /// Unlocks `file`, also where a forked child still holds the same open file.
+    pub(super) fn release(&self, file: &File) -> io::Result<()> {
+        unlock(file)
+    }
+
+    fn list(id: Option<FileId>) -> Result<FileLock, OpenError> {
+        match id {
+            Some(id) if !open_files().insert(id) => Err(OpenError::AlreadyOpen),
+            id => Ok(FileLock(id)),
+        }
+    }
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        if let Some(id) = &self.0 {
+            open_files().remove(id);
+        }
+    }
+}
+
+/// Whether this process has the file with this metadata open.
+pub(super) fn is_open_here(metadata: &Metadata) -> bool {
+    file_id(metadata).is_some_and(|id| open_files().contains(&id))
+}
+
+/// Whether both name one file; `true` where the system does not tell.
+pub(super) fn same_file(one: &Metadata, other: &Metadata) -> bool {
+    file_id(one) == file_id(other)
+}
+
+fn open_files() -> MutexGuard<'static, BTreeSet<FileId>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(unix)]
+#[allow(clippy::unnecessary_wraps)]
+fn file_id(metadata: &Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+// Windows locks belong to the open file, and an open file cannot be replaced under its path.
+#[cfg(not(unix))]
+fn file_id(_: &Metadata) -> Option<FileId> {
+    None
+}
+
+#[cfg(unix)]
+fn try_lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::{FlockOperation, flock};
+    use rustix::io::Errno;
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+#[cfg(unix)]
+fn unlock(file: &File) -> io::Result<()> {
+    Ok(rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock)?)
+}
+
+#[cfg(not(unix))]
+fn try_lock(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(std::fs::TryLockError::WouldBlock) => Ok(false),
+        Err(std::fs::TryLockError::Error(error)) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn unlock(file: &File) -> io::Result<()> {
+    file.unlock()
+}

@@ -1,0 +1,170 @@
+//! The store on redb. Nothing outside this file and its folder names that crate.
+//!
+//! A ledger file is one page of our own ([`header`]) and redb's storage after it. The header is looked at, and the file is
+//! locked, before redb may touch anything (contract I9, P5).
+
+mod backend;
+#[cfg(not(target_arch = "wasm32"))]
+mod create;
+mod engine;
+mod errors;
+mod header;
+mod open;
+mod tables;
+mod trial;
+
+use std::path::Path;
+#[cfg(not(target_arch = "wasm32"))]
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) use self::create::copy_to;
+use self::engine::Engine;
+use super::disk::Disk;
+use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Writes};
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoreOptions {
+    /// Memory for pages of the file, in bytes.
+    pub(crate) cache_bytes: usize,
+    /// Names the file if it is created now.
+    pub(crate) creation_id: CreationId,
+}
+
+/// A ledger file, or a disk in its place, opened by this process alone.
+#[derive(Debug)]
+pub(crate) struct RedbStore {
+    origin: Origin,
+    cache_bytes: usize,
+    creation_id: CreationId,
+    state: RwLock<State>,
+}
+
+#[derive(Debug)]
+enum Origin {
+    #[cfg(not(target_arch = "wasm32"))]
+    File(PathBuf),
+    Disk(Arc<dyn Disk>),
+}
+
+#[derive(Debug)]
+enum State {
+    Open(Engine),
+    Poisoned,
+    Closed,
+}
+
+impl RedbStore {
+    /// Opens the ledger at `path`; where there is no file, one is created and put in place whole.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
+        let engine = open::open_or_create(path, options)?;
+        Ok(RedbStore::of(Origin::File(path.to_path_buf()), engine, options))
+    }
+
+    /// Opens the ledger on `disk`; on an empty one, or one on which that was cut short, it is created.
+    pub(crate) fn open_disk(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<RedbStore, OpenError> {
+        let engine = open::open_or_create_on(&disk, options)?;
+        Ok(RedbStore::of(Origin::Disk(disk), engine, options))
+    }
+
+    /// The id that the file was created with.
+    pub(crate) fn creation_id(&self) -> CreationId {
+        self.creation_id
+    }
+
+    fn of(origin: Origin, engine: Engine, options: StoreOptions) -> RedbStore {
+        let (cache_bytes, creation_id) = (options.cache_bytes, engine.creation_id());
+        RedbStore { origin, cache_bytes, creation_id, state: RwLock::new(State::Open(engine)) }
+    }
+
+    fn start_again(&self) -> Result<Engine, OpenError> {
+        let engine = match &self.origin {
+            #[cfg(not(target_arch = "wasm32"))]
+            Origin::File(path) => open::open_existing(path, self.cache_bytes)?,
+            Origin::Disk(disk) => Engine::start(Arc::clone(disk), self.cache_bytes)?,
+        };
+        if engine.creation_id() == self.creation_id { Ok(engine) } else { Err(header::another_ledger()) }
+    }
+
+    // Panics of the engine are caught below this lock, so it cannot be left poisoned with a state between two.
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn engine(&self) -> Result<&Engine, StoreError> {
+        match self {
+            State::Open(engine) => engine.check().map(|()| engine),
+            State::Poisoned => Err(StoreError::Poisoned),
+            State::Closed => Err(StoreError::Closed),
+        }
+    }
+
+    fn engine_mut(&mut self) -> Result<&mut Engine, StoreError> {
+        self.engine()?;
+        match self {
+            State::Open(engine) => Ok(engine),
+            State::Poisoned | State::Closed => Err(StoreError::Poisoned),
+        }
+    }
+}
+
+impl Store for RedbStore {
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
+        let snapshot = self.state().engine()?.snapshot()?;
+        Ok(snapshot)
+    }
+
+    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+        self.state().engine().map_err(CommitError::NotStored)?.commit(writes)
+    }
+
+    fn file_bytes(&self) -> Result<u64, StoreError> {
+        self.state().engine()?.file_bytes()
+    }
+
+    fn report(&self) -> Result<FileReport, StoreError> {
+        self.state().engine()?.report()
+    }
+
+    fn compact(&self) -> Result<(), StoreError> {
+        self.state_mut().engine_mut()?.compact()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        match std::mem::replace(&mut *self.state_mut(), State::Closed) {
+            State::Open(engine) => engine.close(),
+            State::Poisoned | State::Closed => Ok(()),
+        }
+    }
+
+    fn reopen(&self) -> Result<(), OpenError> {
+        let mut state = self.state_mut();
+        match state.engine() {
+            Ok(_) => return Ok(()),
+            // The broken engine has to let go of the file before it can be opened again.
+            Err(StoreError::Closed) => *state = State::Closed,
+            Err(_) => *state = State::Poisoned,
+        }
+        *state = State::Open(self.start_again()?);
+        Ok(())
+    }
+
+    fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {
+        copy_to(snapshot, path, creation_id)
+    }
+}
+
+/// A host without files has nowhere to copy to.
+#[cfg(target_arch = "wasm32")]
+pub(super) fn copy_to(_: &dyn Snapshot, _: &Path, _: CreationId) -> Result<(), OpenError> {
+    Err(OpenError::Unavailable(std::io::ErrorKind::Unsupported.into()))
+}

@@ -1,0 +1,96 @@
+//! What redb is given for a file: a disk from its second page on, behind a gate that can be shut for good.
+
+use std::io;
+use std::ops::Bound;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use ::redb::{BackendError, StorageBackend};
+
+use super::header::PAGE;
+use crate::store::disk::Disk;
+
+/// Lets calls through to a disk until it is shut. Shutting waits for calls under way.
+#[derive(Debug)]
+pub(super) struct Gate(RwLock<Option<Arc<dyn Disk>>>);
+
+impl Gate {
+    pub(super) fn open_on(disk: Arc<dyn Disk>) -> Arc<Gate> {
+        Arc::new(Gate(RwLock::new(Some(disk))))
+    }
+
+    /// From now on calls go to `disk`. A gate that is shut stays shut.
+    pub(super) fn lead_to(&self, disk: Arc<dyn Disk>) {
+        if let Some(current) = &mut *self.write() {
+            *current = disk;
+        }
+    }
+
+    /// Lets nothing through any more, and hands back the disk, once.
+    pub(super) fn shut(&self) -> Option<Arc<dyn Disk>> {
+        self.write().take()
+    }
+
+    pub(super) fn pass<T>(&self, call: impl FnOnce(&dyn Disk) -> io::Result<T>) -> io::Result<T> {
+        match &*self.read() {
+            Some(disk) => call(&**disk),
+            None => Err(io::Error::other("the store is closed")),
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Option<Arc<dyn Disk>>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Option<Arc<dyn Disk>>> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Shuts its gate when it goes, so that whatever redb does after that reaches no file (contract P7).
+#[derive(Debug)]
+pub(super) struct Gatekeeper(pub(super) Arc<Gate>);
+
+impl Drop for Gatekeeper {
+    fn drop(&mut self) {
+        self.0.shut();
+    }
+}
+
+/// The disk without its first page.
+#[derive(Debug)]
+pub(super) struct Backend(pub(super) Arc<Gate>);
+
+impl StorageBackend for Backend {
+    fn len(&self) -> io::Result<u64> {
+        self.0.pass(|disk| disk.len().map(|len| len.saturating_sub(PAGE)))
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.pass(|disk| disk.read(PAGE + offset, out))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.0.pass(|disk| disk.set_len(PAGE + len))
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.0.pass(|disk| disk.sync())
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.pass(|disk| disk.write(PAGE + offset, data))
+    }
+
+    // The file was locked before redb saw it, and no other handle of this process has it.
+    fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(true)
+    }
+
+    fn unlock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), BackendError> {
+        Ok(())
+    }
+
+    fn query_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
+        Ok(false)
+    }
+}

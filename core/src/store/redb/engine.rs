@@ -1,0 +1,239 @@
+//! A redb database over an open disk: snapshots, commits, and the state they leave it in.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
+
+use ::redb::{Builder, Database, ReadableDatabase, WriteTransaction};
+
+use super::backend::{Backend, Gate, Gatekeeper};
+use super::errors::{self, caught};
+use super::header::{self, PAGE};
+use super::tables::{self, Tables};
+use super::trial::Trial;
+use crate::store::disk::Disk;
+use crate::store::health::Health;
+use crate::store::{
+    CommitError, CreationId, FileReport, KeyRange, OpenError, Order, Snapshot, Space, StoreError, Visit, Writes,
+    holds_nothing,
+};
+
+/// An open database. Dropped without `close`, it is as if the process had been killed: nothing more is written.
+pub(super) struct Engine {
+    // Goes first: the gate is shut before redb's own drop, which would write.
+    gatekeeper: Gatekeeper,
+    database: Database,
+    health: Arc<Health>,
+    latest: RwLock<Option<Arc<RedbSnapshot>>>,
+    creation_id: CreationId,
+}
+
+impl Engine {
+    /// Opens the ledger on `disk`. On an error not a byte of it was changed.
+    pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize) -> Result<Engine, OpenError> {
+        let header = header::inspect(&*disk)?;
+        let trial = Arc::new(Trial::over(Arc::clone(&disk)));
+        let gate = Gate::open_on(Arc::clone(&trial) as Arc<dyn Disk>);
+        let engine = Engine::launch(gate, cache_bytes, header.creation_id).map_err(errors::while_opening)?;
+        engine.snapshot().map_err(errors::while_opening)?;
+        trial.settle().map_err(OpenError::Unavailable)?;
+        engine.gatekeeper.0.lead_to(disk);
+        Ok(engine)
+    }
+
+    /// Makes a database with empty tables after the first page of `disk`.
+    pub(super) fn create(
+        disk: Arc<dyn Disk>,
+        cache_bytes: usize,
+        creation_id: CreationId,
+    ) -> Result<Engine, OpenError> {
+        let engine = Engine::launch(Gate::open_on(disk), cache_bytes, creation_id).map_err(errors::while_opening)?;
+        engine.create_tables().map_err(errors::while_opening)?;
+        Ok(engine)
+    }
+
+    fn launch(gate: Arc<Gate>, cache_bytes: usize, creation_id: CreationId) -> Result<Engine, StoreError> {
+        let backend = Backend(Arc::clone(&gate));
+        let gatekeeper = Gatekeeper(gate);
+        let database = caught(|| {
+            Builder::new().set_cache_size(cache_bytes).create_with_backend(backend).map_err(errors::of_database)
+        })?;
+        Ok(Engine { gatekeeper, database, health: Arc::default(), latest: RwLock::default(), creation_id })
+    }
+
+    fn create_tables(&self) -> Result<(), StoreError> {
+        caught(|| {
+            let transaction = self.begin_write()?;
+            tables::create(&transaction)?;
+            transaction.commit().map_err(errors::of_commit)
+        })
+    }
+
+    pub(super) fn creation_id(&self) -> CreationId {
+        self.creation_id
+    }
+
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.health.check()
+    }
+
+    /// The view that everybody shares until the next commit.
+    pub(super) fn snapshot(&self) -> Result<Arc<RedbSnapshot>, StoreError> {
+        if let Some(snapshot) = &*self.latest.read().unwrap_or_else(PoisonError::into_inner) {
+            return Ok(Arc::clone(snapshot));
+        }
+        let mut latest = self.latest_mut();
+        if let Some(snapshot) = &*latest {
+            return Ok(Arc::clone(snapshot));
+        }
+        let snapshot = Arc::new(self.look()?);
+        *latest = Some(Arc::clone(&snapshot));
+        Ok(snapshot)
+    }
+
+    fn look(&self) -> Result<RedbSnapshot, StoreError> {
+        let looked = caught(|| {
+            let transaction = self.database.begin_read().map_err(errors::of_transaction)?;
+            Tables::open(&transaction)
+        });
+        let tables = self.noting_failure(looked)?;
+        Ok(RedbSnapshot { tables, health: Arc::clone(&self.health) })
+    }
+
+    // The lock is held while a view is taken, so that a view of before a commit cannot be put back after it.
+    fn latest_mut(&self) -> RwLockWriteGuard<'_, Option<Arc<RedbSnapshot>>> {
+        self.latest.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+        if writes.is_empty() {
+            return Ok(());
+        }
+        // Until redb's commit is called no page that was written is referenced by anything.
+        let applied = caught(|| {
+            let transaction = self.begin_write()?;
+            tables::apply(&transaction, writes)?;
+            Ok(transaction)
+        });
+        let transaction = self.noting_failure(applied).map_err(CommitError::NotStored)?;
+        if let Err(error) = caught(|| transaction.commit().map_err(errors::of_commit)) {
+            self.health.poison();
+            return Err(CommitError::Open(error));
+        }
+        *self.latest_mut() = None;
+        Ok(())
+    }
+
+    fn begin_write(&self) -> Result<WriteTransaction, StoreError> {
+        self.database.begin_write().map_err(errors::of_transaction)
+    }
+
+    // After a failed call to the disk redb refuses whatever needs the disk again, and after a panic nobody knows. All
+    // callers are told the same, also those whose page happens to be in memory.
+    fn noting_failure<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(StoreError::Io(_) | StoreError::Corrupt(_) | StoreError::Poisoned) = &result {
+            self.health.poison();
+        }
+        result
+    }
+
+    pub(super) fn file_bytes(&self) -> Result<u64, StoreError> {
+        self.gatekeeper.0.pass(|disk| disk.len()).map_err(StoreError::Io)
+    }
+
+    pub(super) fn report(&self) -> Result<FileReport, StoreError> {
+        let walked = caught(|| {
+            let transaction = self.begin_write()?;
+            let stats = transaction.stats().map_err(errors::of_storage)?;
+            transaction.abort().map_err(errors::of_storage)?;
+            Ok(stats)
+        });
+        let stats = self.noting_failure(walked)?;
+        let file_bytes = self.file_bytes()?;
+        let allocated = stats.allocated_pages() * stats.page_size() as u64;
+        // Our header and redb's are neither allocated nor free.
+        let free_bytes = file_bytes.saturating_sub(2 * PAGE).saturating_sub(allocated);
+        let slack = stats.fragmented_bytes().saturating_sub(free_bytes);
+        let used = stats.stored_bytes() + stats.metadata_bytes() + slack;
+        Ok(FileReport {
+            file_bytes,
+            stored_bytes: stats.stored_bytes(),
+            overhead_bytes: stats.metadata_bytes() + slack + 2 * PAGE,
+            free_bytes,
+            leaked_bytes: allocated.saturating_sub(used),
+        })
+    }
+
+    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
+        *self.latest_mut() = None;
+        let compacted = caught(|| self.database.compact().map(drop).map_err(errors::of_compaction));
+        self.noting_failure(compacted)
+    }
+
+    /// Leaves a file that the next one opens without repair, and lets go of it.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        let gate = Arc::clone(&self.gatekeeper.0);
+        let finished = self.finish();
+        let let_go = match gate.shut() {
+            Some(disk) => disk.close().map_err(StoreError::Io),
+            None => Ok(()),
+        };
+        finished.and(let_go)
+    }
+
+    /// Leaves a file that the next one opens without repair, and keeps hold of the disk.
+    pub(super) fn finish(self) -> Result<(), StoreError> {
+        let Engine { gatekeeper, database, health, latest, .. } = self;
+        let broken = health.check().is_err();
+        health.close();
+        drop(latest);
+        if broken {
+            gatekeeper.0.shut();
+            return Ok(());
+        }
+        caught(|| database.close().map_err(errors::of_database))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine").field("health", &self.health).finish_non_exhaustive()
+    }
+}
+
+/// A read transaction with its tables open.
+pub(super) struct RedbSnapshot {
+    tables: Tables,
+    health: Arc<Health>,
+}
+
+impl RedbSnapshot {
+    // As in the engine. Damage of one page alone does not keep anybody from reading the others.
+    fn noting_failure<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(StoreError::Io(_) | StoreError::Poisoned) = &result {
+            self.health.poison();
+        }
+        result
+    }
+}
+
+impl Snapshot for RedbSnapshot {
+    fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
+        self.health.check()?;
+        self.noting_failure(self.tables.get(space, key, read))
+    }
+
+    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+        self.health.check()?;
+        if holds_nothing(range) {
+            return Ok(());
+        }
+        self.noting_failure(self.tables.scan(space, range, order, visit))
+    }
+}
+
+/// Writes and syncs the header page of `disk`.
+pub(super) fn put_header(disk: &dyn Disk, header: header::Header) -> io::Result<()> {
+    disk.write(0, &header.page())?;
+    disk.sync()
+}

@@ -1,0 +1,107 @@
+//! From a path, or a disk, to an open engine.
+
+use std::sync::Arc;
+
+use super::StoreOptions;
+use super::engine::{Engine, put_header};
+use super::header::{self, Header, Stage};
+use crate::store::OpenError;
+use crate::store::disk::Disk;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub(super) use self::path::{open_existing, open_or_create};
+
+/// Opens the ledger on a disk without a name. One on which creation was cut short has never been told to anybody: creation
+/// starts over.
+pub(super) fn open_or_create_on(disk: &Arc<dyn Disk>, options: StoreOptions) -> Result<Engine, OpenError> {
+    if header::is_blank(&**disk)? || header::read(&**disk)?.stage == Stage::Creating {
+        create_on(disk, options, &mut |_| Ok(()))?;
+    }
+    Engine::start(Arc::clone(disk), options.cache_bytes)
+}
+
+/// Makes a new ledger on a disk, lets `fill` write into it, and closes it. Whatever was on the disk is gone.
+pub(super) fn create_on(
+    disk: &Arc<dyn Disk>,
+    options: StoreOptions,
+    fill: &mut dyn FnMut(&Engine) -> Result<(), OpenError>,
+) -> Result<(), OpenError> {
+    let header = |stage| Header { stage, creation_id: options.creation_id };
+    put_header(&**disk, header(Stage::Creating)).map_err(OpenError::Unavailable)?;
+    disk.set_len(header::PAGE).map_err(OpenError::Unavailable)?;
+    let engine = Engine::create(Arc::clone(disk), options.cache_bytes, options.creation_id)?;
+    fill(&engine)?;
+    engine.finish()?;
+    put_header(&**disk, header(Stage::Ready)).map_err(OpenError::Unavailable)
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+mod path {
+    use std::fs::{self, File, OpenOptions};
+    use std::io;
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::super::create::{self, Placed};
+    use super::super::{StoreOptions, engine::Engine, header};
+    use crate::store::OpenError;
+    use crate::store::disk::FileDisk;
+    use crate::store::lock::{self, FileLock};
+
+    // How often a path may change under the opener before it gives up.
+    const ATTEMPTS_MAX: usize = 16;
+
+    /// Opens the ledger at `path`, or creates it; whoever loses the race to create it opens the winner's.
+    pub(in super::super) fn open_or_create(path: &Path, options: StoreOptions) -> Result<Engine, OpenError> {
+        for _ in 0..ATTEMPTS_MAX {
+            match open_existing(path, options.cache_bytes) {
+                Err(OpenError::Unavailable(error)) if error.kind() == io::ErrorKind::NotFound => {
+                    match create::create(path, options, &mut |_| Ok(()))? {
+                        Placed::Here | Placed::AnotherWasFirst => {}
+                    }
+                }
+                answer => return answer,
+            }
+        }
+        Err(OpenError::Unavailable(io::ErrorKind::NotFound.into()))
+    }
+
+    /// Opens the ledger at `path` and creates none.
+    pub(in super::super) fn open_existing(path: &Path, cache_bytes: usize) -> Result<Engine, OpenError> {
+        let disk = Arc::new(open_locked(path)?);
+        let engine = Engine::start(disk, cache_bytes)?;
+        create::sync_folder(path)?;
+        Ok(engine)
+    }
+
+    fn open_locked(path: &Path) -> Result<FileDisk, OpenError> {
+        for _ in 0..ATTEMPTS_MAX {
+            refuse_unopened(path)?;
+            let file = OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)?;
+            let lock = FileLock::take(&file)?;
+            if still_at(path, &file)? {
+                return Ok(FileDisk::new(file, lock));
+            }
+        }
+        Err(OpenError::Unavailable(io::Error::other("the file is being replaced again and again")))
+    }
+
+    // Opening a pipe or a device may have effects, and closing a second handle of a file may free the lock of the first.
+    fn refuse_unopened(path: &Path) -> Result<(), OpenError> {
+        let metadata = fs::metadata(path).map_err(OpenError::Unavailable)?;
+        if !metadata.is_file() {
+            return Err(header::not_a_file());
+        }
+        if lock::is_open_here(&metadata) { Err(OpenError::AlreadyOpen) } else { Ok(()) }
+    }
+
+    // The file may have been replaced between opening and locking it: then the lock is on one that nobody can find.
+    fn still_at(path: &Path, file: &File) -> Result<bool, OpenError> {
+        let opened = file.metadata().map_err(OpenError::Unavailable)?;
+        match fs::metadata(path) {
+            Ok(found) => Ok(lock::same_file(&found, &opened)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(OpenError::Unavailable(error)),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How the spaces lie in redb: all of them in one table, each under a first byte of its own.
+
+use std::ops::{Bound, ControlFlow};
+
+use ::redb::{AccessGuard, Range, ReadOnlyTable, ReadTransaction, TableDefinition, WriteTransaction};
+
+use super::errors::{caught, of_storage, of_table};
+use crate::store::{KeyRange, Order, Space, StoreError, Visit, Writes};
+
+type Rows = Range<'static, &'static [u8], &'static [u8]>;
+
+const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("ledger");
+
+/// The tables of a read transaction.
+pub(super) struct Tables(ReadOnlyTable<&'static [u8], &'static [u8]>);
+
+impl Tables {
+    pub(super) fn open(transaction: &ReadTransaction) -> Result<Tables, StoreError> {
+        transaction.open_table(TABLE).map(Tables).map_err(of_table)
+    }
+
+    pub(super) fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
+        let found = caught(|| self.0.get(&*key_of(space, key)).map_err(of_storage))?;
+        if let Some(value) = &found {
+            read(caught(|| Ok(value.value()))?);
+        }
+        Ok(found.is_some())
+    }
+
+    pub(super) fn scan(
+        &self,
+        space: Space,
+        (from, to): KeyRange<'_>,
+        order: Order,
+        visit: Visit<'_>,
+    ) -> Result<(), StoreError> {
+        let from = bound_of(space, from, Bound::Included(vec![prefix(space)]));
+        let to = bound_of(space, to, Bound::Excluded(vec![prefix(space) + 1]));
+        let range = (from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
+        let mut rows = caught(|| self.0.range::<&[u8]>(range).map_err(of_storage))?;
+        while let Some((key, value)) = caught(|| step(&mut rows, order))? {
+            let (key, value) = caught(|| Ok((&key.value()[1..], value.value())))?;
+            if let ControlFlow::Break(()) = visit(key, value) {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+type Bytes = AccessGuard<'static, &'static [u8]>;
+
+fn step(rows: &mut Rows, order: Order) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+    let row = match order {
+        Order::Ascending => rows.next(),
+        Order::Descending => rows.next_back(),
+    };
+    row.transpose().map_err(of_storage)
+}
+
+/// Makes the tables of a new file.
+pub(super) fn create(transaction: &WriteTransaction) -> Result<(), StoreError> {
+    transaction.open_table(TABLE).map(drop).map_err(of_table)
+}
+
+/// Puts `writes` into a transaction, in key order.
+pub(super) fn apply(transaction: &WriteTransaction, writes: &Writes) -> Result<(), StoreError> {
+    let mut table = transaction.open_table(TABLE).map_err(of_table)?;
+    let mut spaces = Space::ALL;
+    spaces.sort_by_key(|&space| prefix(space));
+    for space in spaces {
+        for (key, change) in writes.of(space) {
+            let key = key_of(space, key);
+            match change {
+                Some(value) => table.insert(&*key, value.as_slice()).map(drop),
+                None => table.remove(&*key).map(drop),
+            }
+            .map_err(of_storage)?;
+        }
+    }
+    Ok(())
+}
+
+fn prefix(space: Space) -> u8 {
+    match space {
+        Space::Meta => b'm',
+        Space::Records => b'r',
+        Space::Deadlines => b'd',
+        Space::Rows => b'u',
+    }
+}
+
+fn key_of(space: Space, key: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::with_capacity(1 + key.len());
+    whole.push(prefix(space));
+    whole.extend_from_slice(key);
+    whole
+}
+
+fn bound_of(space: Space, bound: Bound<&[u8]>, unbounded: Bound<Vec<u8>>) -> Bound<Vec<u8>> {
+    match bound {
+        Bound::Unbounded => unbounded,
+        bounded => bounded.map(|key| key_of(space, key)),
+    }
+}
