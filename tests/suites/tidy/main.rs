@@ -10,6 +10,8 @@ mod names;
 mod paths;
 mod size;
 mod source;
+mod spelling;
+mod supply;
 mod tree;
 mod words;
 
