@@ -1,0 +1,185 @@
+//! One layout on one file.
+
+use crate::backend::{CountingBackend, Counts, Tally};
+use crate::choice::Layout;
+use crate::item::Item;
+use crate::ops::{Expired, Ledger};
+use crate::rows::{Rows, rows_of};
+use redb::{Builder, Database};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A layout with its database and what it has been asked to store so far.
+pub(crate) struct Bench {
+    pub(crate) layout: Layout,
+    pub(crate) path: PathBuf,
+    pub(crate) db: Database,
+    counts: Arc<Counts>,
+    bucket_ms: u64,
+    body_bytes: usize,
+    next: u64,
+}
+
+/// What is the same for every layout of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub(crate) records: u64,
+    pub(crate) body_bytes: usize,
+    pub(crate) cache_bytes: usize,
+}
+
+/// Time and disk traffic of a piece of work.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    pub(crate) seconds: f64,
+    pub(crate) tally: Tally,
+}
+
+/// Records to a commit while preloading, at the least.
+const PRELOAD_BATCH: u64 = 1_000;
+/// Commits that a preload takes, at the most.
+const PRELOAD_COMMITS: u64 = 60;
+/// A day and a week in hourly tables, whatever the number of records.
+const BUCKETS: u64 = 192;
+
+impl Bench {
+    /// Opens the file, new or not; `next` is the first record that is not in it.
+    pub(crate) fn open(layout: Layout, path: &Path, setting: Setting, next: u64) -> anyhow::Result<Self> {
+        let counts = Arc::new(Counts::default());
+        let backend = CountingBackend::open(path, Arc::clone(&counts))?;
+        let db = Builder::new().set_cache_size(setting.cache_bytes).create_with_backend(backend)?;
+        Ok(Self {
+            layout,
+            path: path.to_owned(),
+            db,
+            counts,
+            bucket_ms: (setting.records / BUCKETS).max(1),
+            body_bytes: setting.body_bytes,
+            next,
+        })
+    }
+
+    /// Stores settled records until there are so many.
+    pub(crate) fn preload(&mut self, records: u64) -> anyhow::Result<Spent> {
+        self.spend(|bench| {
+            while bench.next < records {
+                let batch = (records / PRELOAD_COMMITS).max(PRELOAD_BATCH).min(records - bench.next);
+                let batch = bench.take(batch);
+                bench.settled_at_once(&batch)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// So many pairs of begin and complete, `batch` of them to a commit.
+    pub(crate) fn pairs(&mut self, pairs: u64, batch: u64) -> anyhow::Result<Spent> {
+        self.spend(|bench| {
+            for _ in 0..pairs / batch {
+                let items = bench.take(batch);
+                bench.begin(&items)?;
+                bench.complete(&items)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// So many operations, each settled in the one commit that also began it.
+    pub(crate) fn in_ledger(&mut self, operations: u64, batch: u64) -> anyhow::Result<Spent> {
+        self.spend(|bench| {
+            for _ in 0..operations / batch {
+                let items = bench.take(batch);
+                bench.settled_at_once(&items)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// One sweep; says how many records it moved.
+    pub(crate) fn sweep(&mut self, limit: usize, becomes: Expired) -> anyhow::Result<(Spent, u64)> {
+        let mut moved = 0;
+        let spent = self.spend(|bench| {
+            moved = bench.commit(false, |ledger, rows| ledger.sweep(rows, limit, becomes))?;
+            Ok(())
+        })?;
+        Ok((spent, moved))
+    }
+
+    /// Commits the beginning of these.
+    pub(crate) fn begin(&self, items: &[Item]) -> anyhow::Result<()> {
+        self.commit(false, |ledger, rows| items.iter().try_for_each(|item| ledger.begin(rows, item)))
+    }
+
+    /// Commits the completion of these; with `quick_repair` the commit stores the allocator's state too.
+    pub(crate) fn complete_with(&self, items: &[Item], quick_repair: bool) -> anyhow::Result<()> {
+        self.commit(quick_repair, |ledger, rows| {
+            items.iter().try_for_each(|item| {
+                ledger.note_bucket(rows, item)?;
+                ledger.complete(rows, item)
+            })
+        })
+    }
+
+    /// Items not stored yet, in the order in which the layout wants them.
+    pub(crate) fn take(&mut self, count: u64) -> Vec<Item> {
+        let mut items: Vec<Item> = (self.next..self.next + count).map(Item::numbered).collect();
+        self.next += count;
+        if self.layout.sorted {
+            items.sort_by_cached_key(|item| self.layout.key.of(item));
+        }
+        items
+    }
+
+    /// The layout's rules, for readers.
+    pub(crate) fn ledger(&self) -> Ledger<'_> {
+        Ledger { layout: &self.layout, bucket_ms: self.bucket_ms, body_bytes: self.body_bytes }
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn file_bytes(&self) -> anyhow::Result<u64> {
+        Ok(std::fs::metadata(&self.path)?.len())
+    }
+
+    /// Bytes of the file's pages that are in use.
+    pub(crate) fn used_bytes(&self) -> anyhow::Result<u64> {
+        let stats = self.db.begin_write()?.stats()?;
+        Ok(stats.allocated_pages() * stats.page_size() as u64)
+    }
+
+    /// Measures a piece of work.
+    pub(crate) fn spend(&mut self, work: impl FnOnce(&mut Self) -> anyhow::Result<()>) -> anyhow::Result<Spent> {
+        let before = self.counts.tally();
+        let start = Instant::now();
+        work(self)?;
+        Ok(Spent { seconds: start.elapsed().as_secs_f64(), tally: self.counts.tally() - before })
+    }
+
+    fn complete(&self, items: &[Item]) -> anyhow::Result<()> {
+        self.complete_with(items, false)
+    }
+
+    fn settled_at_once(&self, items: &[Item]) -> anyhow::Result<()> {
+        self.commit(false, |ledger, rows| {
+            items.iter().try_for_each(|item| {
+                ledger.note_bucket(rows, item)?;
+                ledger.begin_completed(rows, item)
+            })
+        })
+    }
+
+    fn commit<T>(
+        &self,
+        quick_repair: bool,
+        work: impl FnOnce(&Ledger<'_>, &mut dyn Rows) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut txn = self.db.begin_write()?;
+        txn.set_quick_repair(quick_repair);
+        let ledger = self.ledger();
+        let mut rows = rows_of(&txn, self.layout.tables, self.layout.put, self.layout.keep_open);
+        let answer = work(&ledger, &mut *rows)?;
+        ledger.count(&mut *rows, self.next)?;
+        drop(rows);
+        txn.commit()?;
+        Ok(answer)
+    }
+}

@@ -1,0 +1,158 @@
+//! Reading stored records, and what an open read costs the commits beside it.
+
+use crate::bench::{Bench, Setting, Spent};
+use crate::choice::Layout;
+use crate::figures::Figures;
+use crate::item::{Item, splitmix};
+use crate::rows::address;
+use anyhow::{Context, ensure};
+use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, TableDefinition};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Instant;
+
+type Bytes = &'static [u8];
+
+const READS: u64 = 20_000;
+const PAIRS: u64 = 200;
+
+/// Point reads a second, by how much of the transaction is kept between them.
+pub(crate) fn measure(layouts: &[Layout], folder: &Path, setting: Setting, rounds: u32) -> anyhow::Result<Figures> {
+    let mut figures = Figures::default();
+    let mut benches = preloaded(layouts, folder, setting)?;
+    for round in 0..rounds {
+        for bench in &mut benches {
+            let items = stored_items(setting.records, round);
+            let name = bench.layout.name;
+            figures.add(name, "tables kept /s", read_speed(&items, kept_tables(bench)?)?);
+            figures.add(name, "transaction kept /s", read_speed(&items, kept_transaction(bench)?)?);
+            figures.add(name, "nothing kept /s", read_speed(&items, nothing_kept(bench))?);
+        }
+    }
+    Ok(figures)
+}
+
+/// Pairs at one to a commit while a read is open: none, one over the latest commit, one over an old commit.
+pub(crate) fn measure_held(
+    layouts: &[Layout],
+    folder: &Path,
+    setting: Setting,
+    rounds: u32,
+) -> anyhow::Result<Figures> {
+    let mut figures = Figures::default();
+    let mut benches = preloaded(layouts, folder, setting)?;
+    for _ in 0..rounds {
+        for bench in &mut benches {
+            held(bench, "no read", &mut figures, |_| Ok(None), |_, held| Ok(held))?;
+            held(bench, "latest read", &mut figures, open_read, |bench, _| open_read(bench))?;
+            held(bench, "old read", &mut figures, open_read, |_, held| Ok(held))?;
+        }
+    }
+    Ok(figures)
+}
+
+fn preloaded(layouts: &[Layout], folder: &Path, setting: Setting) -> anyhow::Result<Vec<Bench>> {
+    let numbered = layouts.iter().enumerate();
+    let benches = numbered.map(|(number, layout)| {
+        let mut bench = Bench::open(*layout, &folder.join(format!("{number}.redb")), setting, 0)?;
+        bench.preload(setting.records)?;
+        Ok(bench)
+    });
+    benches.collect()
+}
+
+fn stored_items(records: u64, round: u32) -> Vec<Item> {
+    (0..READS).map(|number| Item::numbered(splitmix(number ^ u64::from(round) << 32) % records)).collect()
+}
+
+fn read_speed(items: &[Item], mut read: impl FnMut(&Item) -> anyhow::Result<usize>) -> anyhow::Result<f64> {
+    let start = Instant::now();
+    let mut bytes = 0;
+    for item in items {
+        bytes += read(item)?;
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    ensure!(bytes > items.len() * 100, "what was read is too short to be records");
+    Ok(items.len() as f64 / seconds)
+}
+
+fn nothing_kept(bench: &Bench) -> impl FnMut(&Item) -> anyhow::Result<usize> + '_ {
+    |item| read_in(bench, &bench.db.begin_read()?, item)
+}
+
+fn kept_transaction(bench: &Bench) -> anyhow::Result<impl FnMut(&Item) -> anyhow::Result<usize> + '_> {
+    let txn = bench.db.begin_read()?;
+    Ok(move |item: &Item| read_in(bench, &txn, item))
+}
+
+fn kept_tables(bench: &Bench) -> anyhow::Result<impl FnMut(&Item) -> anyhow::Result<usize> + '_> {
+    let txn = bench.db.begin_read()?;
+    let mut tables: BTreeMap<String, ReadOnlyTable<Bytes, Bytes>> = BTreeMap::new();
+    Ok(move |item: &Item| {
+        read_record(bench, item, |name, key| {
+            if !tables.contains_key(name) {
+                tables.insert(name.to_owned(), txn.open_table(TableDefinition::new(name))?);
+            }
+            let table = tables.get(name).context("a table that was just opened is missing")?;
+            Ok(table.get(key)?.context("a stored row is missing")?.value().to_vec())
+        })
+    })
+}
+
+fn read_in(bench: &Bench, txn: &ReadTransaction, item: &Item) -> anyhow::Result<usize> {
+    read_record(bench, item, |name, key| {
+        let table = txn.open_table(TableDefinition::<Bytes, Bytes>::new(name))?;
+        Ok(table.get(key)?.context("a stored row is missing")?.value().to_vec())
+    })
+}
+
+fn read_record(
+    bench: &Bench,
+    item: &Item,
+    mut get: impl FnMut(&str, &[u8]) -> anyhow::Result<Vec<u8>>,
+) -> anyhow::Result<usize> {
+    let ledger = bench.ledger();
+    let (space, key) = ledger.first_read(item);
+    let (name, key) = address(bench.layout.tables, space, &key);
+    let first = get(&name, &key)?;
+    let Some((space, key)) = ledger.second_read(item, &first) else { return Ok(first.len()) };
+    let (name, key) = address(bench.layout.tables, space, &key);
+    Ok(first.len() + get(&name, &key)?.len())
+}
+
+type Held = Option<ReadTransaction>;
+
+fn open_read(bench: &Bench) -> anyhow::Result<Held> {
+    Ok(Some(bench.db.begin_read()?))
+}
+
+fn held(
+    bench: &mut Bench,
+    work: &str,
+    figures: &mut Figures,
+    open: impl Fn(&Bench) -> anyhow::Result<Held>,
+    after_commit: impl Fn(&Bench, Held) -> anyhow::Result<Held>,
+) -> anyhow::Result<()> {
+    let before = bench.file_bytes()?;
+    let spent = bench.spend(|bench| {
+        let mut held = open(bench)?;
+        for _ in 0..PAIRS {
+            let items = bench.take(1);
+            bench.begin(&items)?;
+            held = after_commit(bench, held)?;
+            bench.complete_with(&items, false)?;
+            held = after_commit(bench, held)?;
+        }
+        Ok(())
+    })?;
+    note(figures, bench.layout.name, work, spent);
+    figures.add(bench.layout.name, &format!("{work}, file growth KB"), (bench.file_bytes()? - before) as f64 / 1e3);
+    Ok(())
+}
+
+fn note(figures: &mut Figures, layout: &str, work: &str, spent: Spent) {
+    let commits = spent.tally.syncs as f64;
+    figures.add(layout, &format!("{work}, us/commit"), spent.seconds * 1e6 / commits);
+    figures.add(layout, &format!("{work}, KB/commit"), spent.tally.written_bytes as f64 / commits / 1e3);
+    figures.add(layout, &format!("{work}, writes/commit"), spent.tally.writes as f64 / commits);
+}
