@@ -1,0 +1,75 @@
+//! `run` with a handler.
+
+use keyledger::{Claim, Error, Response, RunError};
+use serde_json::{Value, json};
+
+use super::super::answers::{self, failed};
+use super::super::compare::difference;
+use super::super::scenario::{Handler, Id};
+use super::super::values::{self, response, shown_response};
+use super::super::world::World;
+use super::{Happened, steps, told};
+
+/// What a handler raises.
+enum Raised {
+    /// The scenario's own error.
+    Text(String),
+    Ledger(Error),
+    /// What happened inside is not what was expected.
+    Differs(String),
+}
+
+impl From<Error> for Raised {
+    fn from(error: Error) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+pub(super) fn run(
+    world: &mut World,
+    id: &Id,
+    fingerprint: Option<&Value>,
+    handler: &Handler,
+) -> Result<Happened, String> {
+    let operation = world.operation(&id.op);
+    let (scope, key) = match (values::scope(id.scope.as_ref()), values::key(id.key.as_ref())) {
+        (Ok(scope), Ok(key)) => (scope, key),
+        (Err(error), _) | (_, Err(error)) => return Ok(Happened::plain(failed(&error))),
+    };
+    let ledger = world.ledger.clone();
+    let mut ran = false;
+    let ended = ledger.run(&operation, &scope, &key, values::fingerprint(fingerprint), |claim| {
+        ran = true;
+        handle(world, claim, handler)
+    });
+    Ok(Happened { what: told_by(ended)?, ran })
+}
+
+fn handle(world: &mut World, claim: &mut Claim, handler: &Handler) -> Result<Response, Raised> {
+    if let Some(expected) = &handler.claim {
+        let found = answers::claim(claim);
+        if let Some(where_) = difference(expected, &found, &world.fences) {
+            return Err(Raised::Differs(format!("the handler's claim: {}", told(expected, &found, &where_))));
+        }
+    }
+    steps(world, &handler.during).map_err(|message| Raised::Differs(format!("in the handler: {message}")))?;
+    match (&handler.returns, &handler.raises) {
+        (Some(given), _) => Ok(response(given)),
+        (None, raises) => Err(Raised::Text(raises.clone().unwrap_or_default())),
+    }
+}
+
+fn told_by(ended: Result<Response, RunError<Raised>>) -> Result<Value, String> {
+    Ok(match ended {
+        Ok(response) => json!({ "response": shown_response(&response) }),
+        Err(RunError::Refused(refused)) => {
+            let mut shown = answers::decision(&refused.decision);
+            shown["refused"] = shown["decision"].take();
+            shown
+        }
+        Err(RunError::ReplayedFailure(response)) => json!({ "replayed_failure": shown_response(&response) }),
+        Err(RunError::Handler(Raised::Text(text))) => json!({ "raised": text }),
+        Err(RunError::Handler(Raised::Ledger(error)) | RunError::Ledger(error)) => failed(&error),
+        Err(RunError::Handler(Raised::Differs(message))) => return Err(message),
+    })
+}
