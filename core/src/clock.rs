@@ -1,0 +1,139 @@
+//! Time, from one place: a wall clock for what people agree on, a monotonic one for leases (contract L6).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Where a ledger gets the time. Milliseconds.
+pub trait Clock: Send + Sync {
+    /// Milliseconds since 1970-01-01 UTC. May jump either way.
+    fn wall_ms(&self) -> u64;
+
+    /// Milliseconds since some fixed instant of this process. Never falls; counts time asleep where the system can tell.
+    fn monotonic_ms(&self) -> u64;
+
+    /// How long a thread should really sleep for `span` of this clock to pass.
+    ///
+    /// A clock that only moves when a test moves it answers with a moment, and is asked again after it.
+    fn sleep_for(&self, span: Duration) -> Duration {
+        span
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for Arc<C> {
+    fn wall_ms(&self) -> u64 {
+        (**self).wall_ms()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        (**self).monotonic_ms()
+    }
+
+    fn sleep_for(&self, span: Duration) -> Duration {
+        (**self).sleep_for(span)
+    }
+}
+
+/// The operating system's clocks. On Linux the monotonic one goes on while the machine sleeps.
+///
+/// On wasm32-unknown-unknown there are none: give the ledger a clock of the host's.
+#[derive(Debug, Clone, Copy, Default)]
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+pub struct SystemClock;
+
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+impl Clock for SystemClock {
+    fn wall_ms(&self) -> u64 {
+        let since_epoch = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        millis(since_epoch)
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        monotonic()
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn monotonic() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
+    seconds.saturating_mul(1000) + nanos / 1_000_000
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android", all(target_arch = "wasm32", target_os = "unknown"))))]
+fn monotonic() -> u64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    millis(START.get_or_init(std::time::Instant::now).elapsed())
+}
+
+/// A clock that stands still until a test moves it. Copies share the time.
+#[derive(Debug, Clone)]
+pub struct ManualClock {
+    time: Arc<Time>,
+}
+
+#[derive(Debug)]
+struct Time {
+    wall_ms: AtomicU64,
+    monotonic_ms: AtomicU64,
+}
+
+impl ManualClock {
+    /// A clock whose wall shows `wall_ms`.
+    pub fn new(wall_ms: u64) -> Self {
+        Self { time: Arc::new(Time { wall_ms: AtomicU64::new(wall_ms), monotonic_ms: AtomicU64::new(1) }) }
+    }
+
+    /// Lets time pass on both clocks.
+    pub fn advance(&self, span: Duration) {
+        self.time.wall_ms.fetch_add(millis(span), Ordering::SeqCst);
+        self.time.monotonic_ms.fetch_add(millis(span), Ordering::SeqCst);
+    }
+
+    /// Moves the wall clock alone, as somebody who sets it would. Stops at zero.
+    pub fn jump_wall(&self, by_ms: i64) {
+        let before = self.time.wall_ms.load(Ordering::SeqCst);
+        self.time.wall_ms.store(before.saturating_add_signed(by_ms), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn wall_ms(&self) -> u64 {
+        self.time.wall_ms.load(Ordering::SeqCst)
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        self.time.monotonic_ms.load(Ordering::SeqCst)
+    }
+
+    fn sleep_for(&self, span: Duration) -> Duration {
+        span.min(Duration::from_millis(1))
+    }
+}
+
+/// Whole milliseconds of `span`; saturates (contract L5).
+pub(crate) fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_clock_moves_only_when_it_is_moved() {
+        let clock = ManualClock::new(1000);
+        let other = clock.clone();
+        other.advance(Duration::from_millis(5));
+        clock.jump_wall(-2000);
+        assert_eq!((clock.wall_ms(), clock.monotonic_ms()), (0, 6));
+    }
+
+    #[test]
+    fn the_monotonic_clock_of_the_system_does_not_fall() {
+        let before = SystemClock.monotonic_ms();
+        assert!(SystemClock.monotonic_ms() >= before);
+        assert!(SystemClock.wall_ms() > 1_700_000_000_000);
+    }
+}

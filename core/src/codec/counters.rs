@@ -1,0 +1,68 @@
+//! The ledger's own rows: how many records are in each state, and where the next block of fences begins.
+
+use serde::{Deserialize, Serialize};
+
+use super::DecodeError;
+use crate::machine::record::{Record, State};
+
+/// The key of the counters in the meta space.
+pub(crate) const COUNTERS: &[u8] = b"counters";
+/// The key of the next fence in the meta space.
+pub(crate) const NEXT_FENCE: &[u8] = b"next fence";
+
+/// How many stored records are in each state (I7: they agree with the records after every commit).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Counters {
+    pub(crate) in_progress: u64,
+    pub(crate) released: u64,
+    pub(crate) completed: u64,
+    pub(crate) failed: u64,
+    pub(crate) parked: u64,
+    pub(crate) tombstones: u64,
+}
+
+impl Counters {
+    /// Moves one record from its old state to its new one; `None` is no record.
+    pub(crate) fn move_record(&mut self, old: Option<&Record>, new: Option<&Record>) {
+        if let Some(old) = old {
+            let count = self.of(&old.state);
+            *count = count.saturating_sub(1);
+        }
+        if let Some(new) = new {
+            *self.of(&new.state) += 1;
+        }
+    }
+
+    fn of(&mut self, state: &State) -> &mut u64 {
+        match state {
+            State::InProgress { .. } => &mut self.in_progress,
+            State::Released(_) => &mut self.released,
+            State::Completed(..) => &mut self.completed,
+            State::Failed(..) => &mut self.failed,
+            State::Parked { .. } => &mut self.parked,
+            State::Tombstone(_) => &mut self.tombstones,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        postcard::to_extend(self, vec![1]).expect("a vector takes every byte")
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        match bytes {
+            [1, rest @ ..] => postcard::from_bytes(rest).map_err(|error| DecodeError::new("the counters", error)),
+            _ => Err(DecodeError::new("the counters", "their version is not known")),
+        }
+    }
+}
+
+/// The next fence, as it is stored.
+pub(crate) fn encode_fence(fence: u64) -> Vec<u8> {
+    fence.to_be_bytes().to_vec()
+}
+
+/// The next fence that was stored.
+pub(crate) fn decode_fence(bytes: &[u8]) -> Result<u64, DecodeError> {
+    let bytes = bytes.try_into().map_err(|_| DecodeError::new("the next fence", "it is not eight bytes"))?;
+    Ok(u64::from_be_bytes(bytes))
+}

@@ -1,0 +1,469 @@
+//! Group commit: callers who come at the same time share one sync.
+//!
+//! Whoever finds nobody leading leads: it plays its own work and that of everyone who waits, one after the other, on an
+//! [`Overlay`] over the last committed state, commits what they wrote in one go, hands the lead to the next who waits, and tells
+//! its followers. Work that fails or panics is thrown away whole before the next is played, so nobody is harmed by it (S7, G1).
+//! No work is told its result before the commit that holds it has ended.
+//!
+//! Work that owns what it needs is played by the leader. A closure that borrows from its caller's stack is played by the
+//! caller's own thread: the leader hands it the overlay and waits to get it back. That costs two wake-ups and no unsafe code.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+
+use crate::store::{CommitError, Store, StoreError};
+
+pub(crate) use self::overlay::Overlay;
+
+mod overlay;
+
+/// At most so many callers share a commit: a bound on its size, far above what a machine's threads bring.
+const BATCH_MAX: usize = 1024;
+
+/// What became of the commit that held a caller's work.
+pub(crate) type Outcome = Result<(), Arc<CommitError>>;
+
+/// What a caller gets back.
+pub(crate) enum Ended<T, E> {
+    /// The work and its commit went well.
+    Stored(T),
+    /// The work said no; nothing of it was stored.
+    Refused(E),
+    /// The work was played, but its commit failed.
+    Failed(Arc<CommitError>),
+    /// The work panicked; nothing of it was stored.
+    Panicked(Box<dyn Any + Send>),
+}
+
+type Played<T, E> = std::thread::Result<Result<T, E>>;
+type OwnedWork<T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + Send>;
+type After = Box<dyn FnOnce(&Outcome) + Send>;
+
+/// The queue in front of a store.
+pub(crate) struct Commits {
+    store: Arc<dyn Store>,
+    queue: Mutex<Queue>,
+    /// Rung when the pump thread is to lead, or to end.
+    pump_bell: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    leading: bool,
+    waiting: VecDeque<Arc<dyn Seat>>,
+    pump: Pump,
+}
+
+/// The thread that leads when only futures wait, who have no thread to lend.
+#[derive(Default, PartialEq, Eq)]
+enum Pump {
+    #[default]
+    None,
+    Idle,
+    Called,
+    Ended,
+}
+
+impl Commits {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { store, queue: Mutex::default(), pump_bell: Condvar::new() })
+    }
+
+    /// Plays `work`, which owns what it needs, and returns when the commit that holds it has ended.
+    ///
+    /// `after` runs once the commit has ended, before anybody is told; also when the caller has gone away.
+    pub(crate) fn call<T, E>(
+        &self,
+        work: impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static,
+        after: impl FnOnce(&Outcome) + Send + 'static,
+    ) -> Ended<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let mut queue = self.queue();
+        if !queue.leading {
+            queue.leading = true;
+            drop(queue);
+            return self.lead_with(work, after);
+        }
+        let place = Place::new(Some(Box::new(work)), true);
+        place.state().after = Some(Box::new(after));
+        queue.waiting.push_back(place.clone());
+        drop(queue);
+        self.wait_at(&place, None)
+    }
+
+    /// Plays `work` on this very thread, whoever leads, and returns when the commit that holds it has ended.
+    pub(crate) fn call_here<T, E>(&self, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Ended<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let mut queue = self.queue();
+        if !queue.leading {
+            queue.leading = true;
+            drop(queue);
+            return self.lead_with(work, |_| ());
+        }
+        let place = Place::<T, E>::new(None, true);
+        queue.waiting.push_back(place.clone());
+        drop(queue);
+        self.wait_at(&place, Some(Box::new(work)))
+    }
+
+    /// Queues `work` for a future: the ticket is woken when the commit has ended. The work is done even if nobody waits for it.
+    pub(crate) fn submit<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static,
+        after: impl FnOnce(&Outcome) + Send + 'static,
+    ) -> Ticket<T, E>
+    where
+        T: Send + 'static,
+        E: Send + 'static,
+    {
+        let place = Place::new(Some(Box::new(work) as OwnedWork<T, E>), false);
+        place.state().after = Some(Box::new(after));
+        let mut queue = self.queue();
+        queue.waiting.push_back(place.clone());
+        if !queue.leading {
+            queue.leading = true;
+            self.call_pump(queue);
+        }
+        Ticket { place }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leads one batch that begins with this thread's own work, then hands the lead on.
+    fn lead_with<T, E>(
+        &self,
+        work: impl FnOnce(&mut Overlay) -> Result<T, E>,
+        after: impl FnOnce(&Outcome),
+    ) -> Ended<T, E> {
+        let mut own = None;
+        let outcome = self.lead(|overlay| own = Some(play(overlay, work)), after);
+        match own {
+            Some(played) => ended(played, outcome),
+            None => Ended::Failed(outcome.err().unwrap_or_else(poisoned)),
+        }
+    }
+
+    /// One batch: own work first, then everyone who waits; commit; hand on; tell.
+    fn lead(&self, own: impl FnOnce(&mut Overlay), after: impl FnOnce(&Outcome)) -> Outcome {
+        let mut followers = Vec::new();
+        let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut followers)));
+        let outcome = played.unwrap_or_else(|_| Err(poisoned()));
+        after(&outcome);
+        for follower in &followers {
+            follower.end(&outcome);
+        }
+        self.hand_on();
+        for follower in &followers {
+            follower.tell();
+        }
+        outcome
+    }
+
+    fn play_and_commit(&self, own: impl FnOnce(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
+        let snapshot = match self.store.snapshot() {
+            Ok(snapshot) => snapshot,
+            Err(error) => {
+                followers.extend(self.queue().waiting.drain(..));
+                return Err(Arc::new(CommitError::NotStored(error)));
+            }
+        };
+        let mut overlay = Overlay::new(snapshot);
+        own(&mut overlay);
+        while followers.len() < BATCH_MAX {
+            let Some(next) = self.queue().waiting.pop_front() else { break };
+            followers.push(next.clone());
+            overlay = next.play(overlay);
+        }
+        let writes = overlay.into_writes();
+        if writes.is_empty() { Ok(()) } else { self.store.commit(&writes).map_err(Arc::new) }
+    }
+
+    /// Gives the lead to the first who waits and can take it; to the pump, if only futures wait; else to whoever comes next.
+    fn hand_on(&self) {
+        let mut queue = self.queue();
+        let heir = queue.waiting.iter().position(|seat| seat.take_lead());
+        match heir {
+            Some(at) => {
+                // The heir plays its own work first, so it leaves the line.
+                queue.waiting.remove(at);
+            }
+            None if queue.waiting.is_empty() => queue.leading = false,
+            None => self.call_pump(queue),
+        }
+    }
+
+    fn wait_at<'work, T: Send + 'static, E: Send + 'static>(
+        &self,
+        place: &Arc<Place<T, E>>,
+        mut borrowed: Option<Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + 'work>>,
+    ) -> Ended<T, E> {
+        loop {
+            match place.wait() {
+                Call::Lead => {
+                    let (owned, after) = place.take_work();
+                    let after = after.unwrap_or_else(|| Box::new(|_: &Outcome| ()));
+                    return match (borrowed.take(), owned) {
+                        (Some(work), _) => self.lead_with(work, after),
+                        (None, Some(work)) => self.lead_with(work, after),
+                        (None, None) => unreachable!("a place has its work until it is played"),
+                    };
+                }
+                Call::Turn(mut overlay) => {
+                    let work = borrowed.take().expect("a turn is handed to borrowed work, and once");
+                    let played = play(&mut overlay, work);
+                    place.give_back(overlay, played);
+                }
+                Call::Ended(ended) => return ended,
+            }
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn call_pump(self: &Commits, mut queue: MutexGuard<'_, Queue>) {
+        queue.pump = Pump::Called;
+        drop(queue);
+        self.pump_bell.notify_one();
+    }
+
+    /// Without threads there is nobody else: the caller leads.
+    #[cfg(target_arch = "wasm32")]
+    fn call_pump(&self, queue: MutexGuard<'_, Queue>) {
+        drop(queue);
+        let _ = self.lead(|_| (), |_| ());
+    }
+
+    /// Starts the thread that leads for futures, once. It ends with `end_pump`.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn start_pump(self: &Arc<Self>) {
+        let mut queue = self.queue();
+        if queue.pump == Pump::None {
+            queue.pump = Pump::Idle;
+            let commits = self.clone();
+            let started = std::thread::Builder::new().name("keyledger-commit".into()).spawn(move || commits.pump());
+            if started.is_err() {
+                queue.pump = Pump::None;
+            }
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn end_pump(&self) {
+        let mut queue = self.queue();
+        if queue.pump != Pump::None {
+            queue.pump = Pump::Ended;
+            self.pump_bell.notify_one();
+        }
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn pump(&self) {
+        let mut queue = self.queue();
+        loop {
+            match queue.pump {
+                Pump::Called => {
+                    queue.pump = Pump::Idle;
+                    drop(queue);
+                    let _ = self.lead(|_| (), |_| ());
+                    queue = self.queue();
+                }
+                Pump::Idle => queue = self.pump_bell.wait(queue).unwrap_or_else(PoisonError::into_inner),
+                Pump::Ended | Pump::None => return,
+            }
+        }
+    }
+}
+
+fn poisoned() -> Arc<CommitError> {
+    Arc::new(CommitError::Open(StoreError::Poisoned))
+}
+
+/// Plays `work` and keeps what it wrote only if it went well.
+fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Played<T, E> {
+    let played = catch_unwind(AssertUnwindSafe(|| work(overlay)));
+    if matches!(played, Ok(Ok(_))) { overlay.keep() } else { overlay.discard() }
+    played
+}
+
+fn ended<T, E>(played: Played<T, E>, outcome: Outcome) -> Ended<T, E> {
+    match (played, outcome) {
+        (Err(panic), _) => Ended::Panicked(panic),
+        (Ok(Err(error)), _) => Ended::Refused(error),
+        (Ok(Ok(_)), Err(error)) => Ended::Failed(error),
+        (Ok(Ok(value)), Ok(())) => Ended::Stored(value),
+    }
+}
+
+/// One who waits, as the leader sees it.
+trait Seat: Send + Sync {
+    /// Plays the work that waits here, or has it played by the thread that waits.
+    fn play(&self, overlay: Overlay) -> Overlay;
+    /// The commit has ended: runs what must run before anybody is told.
+    fn end(&self, outcome: &Outcome);
+    /// Wakes whoever waits.
+    fn tell(&self);
+    /// Asks whoever waits to lead; false where nobody can.
+    fn take_lead(&self) -> bool;
+}
+
+/// One who waits, as it sees itself.
+struct Place<T, E> {
+    state: Mutex<PlaceState<T, E>>,
+    bell: Condvar,
+}
+
+struct PlaceState<T, E> {
+    work: Option<OwnedWork<T, E>>,
+    after: Option<After>,
+    has_thread: bool,
+    phase: Phase<T, E>,
+    waker: Option<Waker>,
+}
+
+enum Phase<T, E> {
+    Waiting,
+    Lead,
+    Turn(Overlay),
+    Back(Overlay, Played<T, E>),
+    Played(Played<T, E>),
+    Ended(Ended<T, E>),
+    Taken,
+}
+
+/// What a waiting thread is called for.
+enum Call<T, E> {
+    Lead,
+    Turn(Overlay),
+    Ended(Ended<T, E>),
+}
+
+impl<T, E> Place<T, E> {
+    fn new(work: Option<OwnedWork<T, E>>, has_thread: bool) -> Arc<Self> {
+        let state = PlaceState { work, after: None, has_thread, phase: Phase::Waiting, waker: None };
+        Arc::new(Self { state: Mutex::new(state), bell: Condvar::new() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, PlaceState<T, E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_work(&self) -> (Option<OwnedWork<T, E>>, Option<After>) {
+        let mut state = self.state();
+        (state.work.take(), state.after.take())
+    }
+
+    fn wait(&self) -> Call<T, E> {
+        let mut state = self.state();
+        loop {
+            match mem::replace(&mut state.phase, Phase::Taken) {
+                Phase::Lead => return Call::Lead,
+                Phase::Turn(overlay) => return Call::Turn(overlay),
+                Phase::Ended(ended) => return Call::Ended(ended),
+                other @ (Phase::Waiting | Phase::Back(..) | Phase::Played(_) | Phase::Taken) => state.phase = other,
+            }
+            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn give_back(&self, overlay: Overlay, played: Played<T, E>) {
+        self.state().phase = Phase::Back(overlay, played);
+        self.bell.notify_all();
+    }
+
+    /// Lends the overlay to the thread that waits here, and waits for it.
+    fn lend(&self, mut state: MutexGuard<'_, PlaceState<T, E>>, overlay: Overlay) -> Overlay {
+        state.phase = Phase::Turn(overlay);
+        self.bell.notify_all();
+        loop {
+            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
+            match mem::replace(&mut state.phase, Phase::Taken) {
+                Phase::Back(overlay, played) => {
+                    state.phase = Phase::Played(played);
+                    return overlay;
+                }
+                other => state.phase = other,
+            }
+        }
+    }
+}
+
+impl<T: Send, E: Send> Seat for Place<T, E> {
+    fn play(&self, mut overlay: Overlay) -> Overlay {
+        let mut state = self.state();
+        match state.work.take() {
+            Some(work) => {
+                let played = play(&mut overlay, work);
+                state.phase = Phase::Played(played);
+                overlay
+            }
+            None => self.lend(state, overlay),
+        }
+    }
+
+    fn end(&self, outcome: &Outcome) {
+        let mut state = self.state();
+        let after = state.after.take();
+        let phase = match mem::replace(&mut state.phase, Phase::Taken) {
+            Phase::Played(played) => ended(played, outcome.clone()),
+            // The batch broke before this work was played.
+            Phase::Waiting | Phase::Lead | Phase::Turn(_) | Phase::Back(..) | Phase::Ended(_) | Phase::Taken => {
+                Ended::Failed(outcome.clone().err().unwrap_or_else(poisoned))
+            }
+        };
+        state.phase = Phase::Ended(phase);
+        drop(state);
+        if let Some(after) = after {
+            after(outcome);
+        }
+    }
+
+    fn tell(&self) {
+        let waker = self.state().waker.take();
+        self.bell.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn take_lead(&self) -> bool {
+        let mut state = self.state();
+        if !state.has_thread {
+            return false;
+        }
+        state.phase = Phase::Lead;
+        drop(state);
+        self.bell.notify_all();
+        true
+    }
+}
+
+/// A future's place in the queue.
+pub(crate) struct Ticket<T, E> {
+    place: Arc<Place<T, E>>,
+}
+
+impl<T, E> Ticket<T, E> {
+    /// How it ended, if it has; else `waker` is woken when it has.
+    pub(crate) fn poll(&self, waker: &Waker) -> Option<Ended<T, E>> {
+        let mut state = self.place.state();
+        match mem::replace(&mut state.phase, Phase::Taken) {
+            Phase::Ended(ended) => Some(ended),
+            other => {
+                state.phase = other;
+                state.waker = Some(waker.clone());
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What work sees and changes: the last committed state, the batch so far, and its own writes over both.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::mem;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::store::{Change, KeyRange, Order, Snapshot, Space, StoreError, Visit, Writes};
+
+/// A buffered write set over reads of a consistent state. It sees its own writes, also in scans (G1).
+pub(crate) struct Overlay {
+    base: Arc<dyn Snapshot>,
+    batch: Writes,
+    own: Writes,
+}
+
+impl Overlay {
+    pub(super) fn new(base: Arc<dyn Snapshot>) -> Self {
+        Self { base, batch: Writes::default(), own: Writes::default() }
+    }
+
+    pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
+        self.own.put(space, key, value);
+    }
+
+    pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
+        self.own.delete(space, key);
+    }
+
+    /// Adds the writes of the work that was just played to the batch.
+    pub(super) fn keep(&mut self) {
+        self.batch.absorb(mem::take(&mut self.own));
+    }
+
+    /// Throws away the writes of the work that was just played.
+    pub(super) fn discard(&mut self) {
+        self.own = Writes::default();
+    }
+
+    /// The batch's writes; the snapshot is let go, so that the commit need not keep its pages.
+    pub(super) fn into_writes(self) -> Writes {
+        self.batch
+    }
+}
+
+impl Snapshot for Overlay {
+    fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
+        match self.own.get(space, key).or_else(|| self.batch.get(space, key)) {
+            Some(Some(value)) => {
+                read(value);
+                Ok(true)
+            }
+            Some(None) => Ok(false),
+            None => self.base.get(space, key, read),
+        }
+    }
+
+    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+        let mut changes: BTreeMap<&[u8], &Change> = BTreeMap::new();
+        for writes in [&self.batch, &self.own] {
+            changes.extend(writes.of(space).range::<[u8], _>(range).map(|(key, change)| (key.as_slice(), change)));
+        }
+        if changes.is_empty() {
+            return self.base.scan(space, range, order, visit);
+        }
+        match order {
+            Order::Ascending => self.merge(space, range, order, &mut changes.into_iter().peekable(), visit),
+            Order::Descending => self.merge(space, range, order, &mut changes.into_iter().rev().peekable(), visit),
+        }
+    }
+}
+
+impl Overlay {
+    fn merge<'a>(
+        &self,
+        space: Space,
+        range: KeyRange<'_>,
+        order: Order,
+        changes: &mut Peekable<impl Iterator<Item = (&'a [u8], &'a Change)>>,
+        visit: Visit<'_>,
+    ) -> Result<(), StoreError> {
+        let comes_first = |a: &[u8], b: &[u8]| match order {
+            Order::Ascending => a < b,
+            Order::Descending => a > b,
+        };
+        let mut ended = false;
+        self.base.scan(space, range, order, &mut |key, value| {
+            let mut flow = ControlFlow::Continue(());
+            while flow.is_continue()
+                && let Some((changed, change)) = changes.next_if(|(changed, _)| comes_first(changed, key))
+            {
+                flow = change.as_ref().map_or(flow, |value| visit(changed, value));
+            }
+            if flow.is_continue() {
+                flow = match changes.next_if(|(changed, _)| *changed == key) {
+                    Some((_, Some(value))) => visit(key, value),
+                    Some((_, None)) => ControlFlow::Continue(()),
+                    None => visit(key, value),
+                };
+            }
+            ended = flow.is_break();
+            flow
+        })?;
+        while !ended && let Some((key, change)) = changes.next() {
+            ended = change.as_ref().is_some_and(|value| visit(key, value).is_break());
+        }
+        Ok(())
+    }
+}

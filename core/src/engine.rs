@@ -1,0 +1,242 @@
+//! Store, clock, entropy and options together: where commands meet records.
+//!
+//! Reads that change nothing are answered from a snapshot. Everything else runs as a *session*: work in the commit queue, which
+//! sees the records as the last commit left them and what the batch before it has changed. A claim of an InLedger operation
+//! with nothing on disk is granted in memory, without a commit (E2).
+
+mod begin;
+mod housekeeping;
+mod life;
+mod recovery;
+mod session;
+mod settle;
+mod wait;
+
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::clock::Clock;
+use crate::codec::{self, DecodeError};
+use crate::commit::{Commits, Outcome};
+use crate::entropy::Entropy;
+use crate::fences::Fences;
+use crate::key::KeyId;
+use crate::machine::expire::{Age, age};
+use crate::machine::record::{Record, Stamp, Witness};
+use crate::options::Options;
+use crate::store::{CommitError, OpenError, Snapshot, Space, Store, StoreError};
+use crate::volatile::{Glimpse, Memory};
+
+pub(crate) use begin::{Answer, Asked, Granted};
+pub(crate) use housekeeping::{Counted, Forgot, Sweep};
+pub(crate) use session::Session;
+pub(crate) use settle::Stepped;
+
+/// The ledger without its public face.
+pub(crate) struct Engine {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) commits: Arc<Commits>,
+    pub(crate) memory: Memory,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) options: Options,
+    fences: Fences,
+    /// Names this opening in stamps: no other opening of the file has the same.
+    opening: u64,
+    phase: AtomicU8,
+    /// Claims that were granted in a commit whose outcome is open: `reopen` releases them (S6).
+    orphans: Mutex<Vec<(KeyId, u64)>>,
+    last_sweep: Mutex<Option<Sweep>>,
+}
+
+/// Where a handle is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Phase {
+    Open,
+    Poisoned,
+    Suspended,
+    Closed,
+}
+
+/// Why the engine could not answer.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum EngineError {
+    #[error(transparent)]
+    Store(Arc<StoreError>),
+    #[error(transparent)]
+    Open(Arc<OpenError>),
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    #[error(transparent)]
+    Commit(Arc<CommitError>),
+    #[error("the ledger is closed")]
+    Closed,
+    #[error("the ledger is suspended")]
+    Suspended,
+    #[error("an earlier commit failed")]
+    Poisoned,
+    #[error("every fence below 2^53 has been given out")]
+    FencesSpent,
+    #[error("the claim is lost")]
+    ClaimLost,
+    #[error("the record is not parked under that fence")]
+    NotParked,
+    #[error("a step of this name has another value")]
+    StepDiffers,
+    #[error("steps are refused for InLedger operations")]
+    StepRefused,
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Poisoned => EngineError::Poisoned,
+            error @ (StoreError::Io(_) | StoreError::Corrupt(_) | StoreError::Closed | StoreError::Busy) => {
+                EngineError::Store(Arc::new(error))
+            }
+        }
+    }
+}
+
+impl From<OpenError> for EngineError {
+    fn from(error: OpenError) -> Self {
+        EngineError::Open(Arc::new(error))
+    }
+}
+
+/// The record that decides about a key id at some instant, and where it is.
+pub(crate) struct Found {
+    /// As it is stored, whatever its age.
+    pub(crate) stored: Option<Record>,
+    counts: Counts,
+}
+
+enum Counts {
+    Stored,
+    Next(Box<Record>),
+    Volatile(Box<Record>),
+    Nothing,
+}
+
+impl Found {
+    /// The record that decides: the one on disk; the volatile one only where the disk has none that is live (section 4).
+    pub(crate) fn record(&self) -> Option<&Record> {
+        match &self.counts {
+            Counts::Stored => self.stored.as_ref(),
+            Counts::Next(record) | Counts::Volatile(record) => Some(record),
+            Counts::Nothing => None,
+        }
+    }
+
+    /// The same, given away.
+    pub(crate) fn into_record(self) -> Option<Record> {
+        match self.counts {
+            Counts::Stored => self.stored,
+            Counts::Next(record) | Counts::Volatile(record) => Some(*record),
+            Counts::Nothing => None,
+        }
+    }
+
+    pub(crate) fn is_volatile(&self) -> bool {
+        matches!(self.counts, Counts::Volatile(_))
+    }
+
+    /// Whether the disk has a record that counts.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        matches!(self.counts, Counts::Stored | Counts::Next(_))
+    }
+}
+
+impl Engine {
+    pub(crate) fn now(&self) -> Stamp {
+        Stamp { wall_ms: self.clock.wall_ms(), mono_ms: self.clock.monotonic_ms(), opening: self.opening }
+    }
+
+    /// Refuses calls on a handle that is not open.
+    pub(crate) fn check_open(&self) -> Result<(), EngineError> {
+        match self.phase() {
+            Phase::Open => Ok(()),
+            Phase::Poisoned => Err(EngineError::Poisoned),
+            Phase::Suspended => Err(EngineError::Suspended),
+            Phase::Closed => Err(EngineError::Closed),
+        }
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        const PHASES: [Phase; 4] = [Phase::Open, Phase::Poisoned, Phase::Suspended, Phase::Closed];
+        PHASES[usize::from(self.phase.load(Ordering::Acquire))]
+    }
+
+    fn set_phase(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::Release);
+    }
+
+    /// A failed commit whose outcome is open poisons the handle (S7).
+    fn note_outcome(&self, outcome: &Outcome) {
+        if let Err(error) = outcome
+            && matches!(**error, CommitError::Open(_))
+            && self.phase() == Phase::Open
+        {
+            self.set_phase(Phase::Poisoned);
+            self.memory.for_each(|_, slot| slot.wake());
+        }
+    }
+
+    pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, EngineError> {
+        self.check_open()?;
+        Ok(self.store.snapshot()?)
+    }
+
+    /// The record that decides about `id` in what `view` shows.
+    pub(crate) fn find(
+        &self,
+        view: &dyn Snapshot,
+        id: &KeyId,
+        glimpse: Glimpse,
+        now: Stamp,
+    ) -> Result<Found, EngineError> {
+        let stored = read_record(view, id)?;
+        let on_disk = stored.as_ref().map_or(Age::NoRecord, |record| age(record, &glimpse.witness, now));
+        let counts = match on_disk {
+            Age::AsStored => Counts::Stored,
+            Age::Next(record) => Counts::Next(record),
+            Age::NoRecord => volatile_counts(glimpse, now),
+        };
+        Ok(Found { stored, counts })
+    }
+
+    /// What counts for `id` right now, by a snapshot.
+    pub(crate) fn find_now(&self, id: &KeyId) -> Result<(Found, Witness, Stamp), EngineError> {
+        let glimpse = self.memory.look(id);
+        let snapshot = self.snapshot()?;
+        let (witness, now) = (glimpse.witness, self.now());
+        Ok((self.find(&*snapshot, id, glimpse, now)?, witness, now))
+    }
+}
+
+fn volatile_counts(glimpse: Glimpse, now: Stamp) -> Counts {
+    let Some(record) = glimpse.volatile else { return Counts::Nothing };
+    match age(&record, &glimpse.witness, now) {
+        Age::AsStored => Counts::Volatile(Box::new(record)),
+        Age::Next(record) => Counts::Volatile(record),
+        Age::NoRecord => Counts::Nothing,
+    }
+}
+
+/// The stored record of `id`, whatever its age.
+pub(crate) fn read_record(view: &dyn Snapshot, id: &KeyId) -> Result<Option<Record>, EngineError> {
+    read_with(view, Space::Records, &id.to_bytes(), codec::decode_record)
+}
+
+/// The value under `key`, decoded where it lies.
+pub(crate) fn read_with<T>(
+    view: &dyn Snapshot,
+    space: Space,
+    key: &[u8],
+    decode: impl Fn(&[u8]) -> Result<T, DecodeError>,
+) -> Result<Option<T>, EngineError> {
+    let mut decoded = None;
+    view.get(space, key, &mut |bytes| decoded = Some(decode(bytes)))?;
+    Ok(decoded.transpose()?)
+}

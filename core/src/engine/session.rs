@@ -1,0 +1,232 @@
+//! One caller's work in the commit queue: reads and writes of records, with the memory that belongs to them.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Engine, EngineError, Found, read_with};
+use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
+use crate::codec::{encode_record, index};
+use crate::commit::{Ended, Outcome, Overlay};
+use crate::fences::BLOCK;
+use crate::key::KeyId;
+use crate::machine::record::{Record, Stamp, State, Witness};
+use crate::options::FENCE_MAX;
+use crate::store::{CommitError, Space};
+
+/// What work in the queue sees: the overlay, the engine, and one instant that all of it happens at.
+pub(crate) struct Session<'a> {
+    pub(crate) overlay: &'a mut Overlay,
+    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) now: Stamp,
+    traces: &'a Traces,
+}
+
+/// What must be put right in memory when the commit has ended.
+#[derive(Default)]
+pub(super) struct Traces {
+    list: Mutex<TraceList>,
+}
+
+#[derive(Default)]
+struct TraceList {
+    /// The work ended well, so what it wrote is in the commit.
+    kept: bool,
+    traces: Vec<Trace>,
+}
+
+enum Trace {
+    /// The slot was marked: this commit may change the record.
+    Occupied(KeyId),
+    /// The record is on disk now with this fence: a volatile one up to it is over. Whether its claim goes on.
+    Wrote(KeyId, u64, bool),
+    GrantedInMemory(KeyId, u64),
+    GrantedOnDisk(KeyId, u64),
+    ReservedFences,
+}
+
+impl Traces {
+    fn push(&self, trace: Trace) {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).traces.push(trace);
+    }
+
+    fn keep(&self) {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner).kept = true;
+    }
+
+    fn take(&self) -> TraceList {
+        std::mem::take(&mut *self.list.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Engine {
+    /// Runs `work`, which owns what it needs, in the commit queue; returns when what it wrote is on disk.
+    pub(super) fn session<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        self.check_open()?;
+        let (play, after) = self.job(work);
+        self.conclude(self.commits.call(play, after)).unwrap_or_else(|error| Err(error))
+    }
+
+    /// Runs `work` on this very thread, whoever leads the queue.
+    pub(crate) fn session_here<T: Send + 'static, E: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
+    ) -> Result<Result<T, E>, EngineError> {
+        self.check_open()?;
+        let traces = Arc::new(Traces::default());
+        let after = self.after(traces.clone());
+        let ended = self.commits.call_here(
+            |overlay| {
+                let mut session = Session { overlay, engine: self, now: self.now(), traces: &traces };
+                let result = work(&mut session)?;
+                traces.keep();
+                Ok(result)
+            },
+            after,
+        );
+        self.conclude(ended)
+    }
+
+    /// Work for the queue, and what puts memory right after it.
+    pub(super) fn job<T, E>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
+    ) -> (
+        impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static,
+        impl FnOnce(&Outcome) + Send + 'static,
+    ) {
+        let traces = Arc::new(Traces::default());
+        let after = self.after(traces.clone());
+        let engine = self.clone();
+        let play = move |overlay: &mut Overlay| {
+            let mut session = Session { overlay, engine: &engine, now: engine.now(), traces: &traces };
+            let result = work(&mut session)?;
+            traces.keep();
+            Ok(result)
+        };
+        (play, after)
+    }
+
+    fn after(self: &Arc<Self>, traces: Arc<Traces>) -> impl FnOnce(&Outcome) + Send + 'static {
+        let engine = self.clone();
+        move |outcome| {
+            engine.note_outcome(outcome);
+            let list = traces.take();
+            for trace in list.traces {
+                engine.put_right(trace, list.kept, outcome);
+            }
+        }
+    }
+
+    fn put_right(&self, trace: Trace, kept: bool, outcome: &Outcome) {
+        let stored = kept && outcome.is_ok();
+        match trace {
+            Trace::Occupied(id) => self.memory.with_existing(&id, |slot| {
+                slot.commits = slot.commits.saturating_sub(1);
+                slot.wake();
+            }),
+            Trace::Wrote(id, fence, goes_on) if stored => self.memory.with_existing(&id, |slot| {
+                slot.volatile.take_if(|record| record.fence <= fence);
+                slot.witness.forget_before(if goes_on { fence } else { fence + 1 });
+            }),
+            Trace::GrantedInMemory(id, fence) if !stored => self.memory.with_existing(&id, |slot| {
+                slot.volatile.take_if(|record| record.fence == fence);
+            }),
+            Trace::GrantedOnDisk(id, fence) if kept && !stored => self.adopt_orphan(id, fence, outcome),
+            Trace::ReservedFences => self.fences.end_reservation(stored),
+            Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) => {}
+        }
+    }
+
+    /// S6: a begin that ends in an error has granted nothing; `reopen` releases what it may have stored.
+    fn adopt_orphan(&self, id: KeyId, fence: u64, outcome: &Outcome) {
+        if outcome.as_ref().is_err_and(|error| matches!(**error, CommitError::Open(_))) {
+            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push((id, fence));
+        }
+    }
+
+    /// How a call ended, as a result; a panic of the caller's own closure goes on in the caller.
+    pub(super) fn conclude<T, E>(&self, ended: Ended<T, E>) -> Result<Result<T, E>, EngineError> {
+        match ended {
+            Ended::Stored(value) => Ok(Ok(value)),
+            Ended::Refused(error) => Ok(Err(error)),
+            Ended::Failed(error) => Err(EngineError::Commit(error)),
+            Ended::Panicked(payload) => resume(payload),
+        }
+    }
+}
+
+fn resume(payload: Box<dyn Any + Send>) -> ! {
+    std::panic::resume_unwind(payload)
+}
+
+impl Session<'_> {
+    /// What counts for `id`; from here to the end of the commit nobody else decides about it.
+    pub(crate) fn find(&mut self, id: &KeyId) -> Result<(Found, Witness), EngineError> {
+        let glimpse = self.engine.memory.with(id, |slot| {
+            slot.commits += 1;
+            crate::volatile::Glimpse { volatile: slot.volatile.clone(), witness: slot.witness }
+        });
+        self.traces.push(Trace::Occupied(id.clone()));
+        let witness = glimpse.witness;
+        Ok((self.engine.find(self.overlay, id, glimpse, self.now)?, witness))
+    }
+
+    /// Stores `new` in the place of `stored`, with its index rows and the counters (I7). `None` is no record.
+    pub(crate) fn write(&mut self, id: &KeyId, stored: Option<&Record>, new: Option<&Record>) -> Result<(), EngineError> {
+        let old_rows: Vec<_> = stored.into_iter().flat_map(|record| index::rows(id, record)).collect();
+        let new_rows: Vec<_> = new.into_iter().flat_map(|record| index::rows(id, record)).collect();
+        for row in old_rows.iter().filter(|row| !new_rows.contains(row)) {
+            self.overlay.delete(Space::Deadlines, row.clone());
+        }
+        for row in new_rows.into_iter().filter(|row| !old_rows.contains(row)) {
+            self.overlay.put(Space::Deadlines, row, Vec::new());
+        }
+        match new {
+            Some(record) => {
+                self.overlay.put(Space::Records, id.to_bytes(), encode_record(record));
+                let goes_on = matches!(record.state, State::InProgress { .. });
+                self.traces.push(Trace::Wrote(id.clone(), record.fence, goes_on));
+            }
+            None => self.overlay.delete(Space::Records, id.to_bytes()),
+        }
+        let mut counters = self.counters()?;
+        counters.move_record(stored, new);
+        self.overlay.put(Space::Meta, COUNTERS.to_vec(), counters.encode());
+        Ok(())
+    }
+
+    pub(crate) fn counters(&self) -> Result<Counters, EngineError> {
+        Ok(read_with(self.overlay, Space::Meta, COUNTERS, Counters::decode)?.unwrap_or_default())
+    }
+
+    /// The next fence; reserves a block first when there is none left.
+    pub(crate) fn fence(&mut self) -> Result<u64, EngineError> {
+        if let Some(fence) = self.engine.fences.take() {
+            return Ok(fence);
+        }
+        let stored = read_with(self.overlay, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
+        let start = stored.max(self.engine.fences.next());
+        let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
+        self.overlay.put(Space::Meta, NEXT_FENCE.to_vec(), encode_fence(end));
+        self.engine.fences.reserve(start, end);
+        self.traces.push(Trace::ReservedFences);
+        self.engine.fences.take().ok_or(EngineError::FencesSpent)
+    }
+
+    /// Keeps a claim in memory alone (E2).
+    pub(crate) fn grant_in_memory(&mut self, id: &KeyId, record: Record) {
+        self.traces.push(Trace::GrantedInMemory(id.clone(), record.fence));
+        self.engine.memory.with(id, |slot| {
+            slot.witness.forget_before(record.fence);
+            slot.volatile = Some(record);
+        });
+    }
+
+    /// Remembers that a claim is in this commit: should its outcome stay open, `reopen` releases it.
+    pub(crate) fn granted_on_disk(&mut self, id: &KeyId, fence: u64) {
+        self.traces.push(Trace::GrantedOnDisk(id.clone(), fence));
+    }
+}

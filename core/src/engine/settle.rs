@@ -1,0 +1,161 @@
+//! Ending claims, keeping them alive, and their steps.
+
+use std::sync::Arc;
+
+use super::{Engine, EngineError, Session};
+use crate::commit::Ticket;
+use crate::key::KeyId;
+use crate::machine::record::{AuditEntry, Lease, Record, State, Step};
+use crate::machine::recover::is_lapsed;
+use crate::machine::settle::{Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, record_step, resolve, settle};
+use crate::response::Response;
+
+/// What `complete_with` finds before it runs anything (G2).
+pub(crate) enum Stepped {
+    /// The claim can be completed: run the closure.
+    Ready,
+    /// This fence has completed already, with this response.
+    Done(Response),
+}
+
+impl Engine {
+    /// Settles the claim with this fence. On return the outcome is on disk.
+    pub(crate) fn settle(self: &Arc<Self>, id: &KeyId, fence: u64, settlement: Settlement) -> Result<(), EngineError> {
+        let id = id.clone();
+        self.session(move |session| session.settle(&id, fence, &settlement))
+    }
+
+    /// The same, for a future or for nobody: it is done even if the ticket is thrown away (S3).
+    pub(crate) fn submit_settle(
+        self: &Arc<Self>,
+        id: KeyId,
+        fence: u64,
+        settlement: Settlement,
+    ) -> Ticket<(), EngineError> {
+        self.submit(move |session| session.settle(&id, fence, &settlement))
+    }
+
+    /// Renews the lease in memory: no commit (section 4).
+    pub(crate) fn heartbeat(&self, id: &KeyId, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
+        let (found, _, now) = self.find_now(id)?;
+        match heartbeat(found.record(), fence, lease_ms, now) {
+            Beat::Renewed(lease) => {
+                self.memory.with(id, |slot| {
+                    slot.witness.renewed = Some((fence, lease));
+                    slot.witness.dropped.take_if(|dropped| *dropped == fence);
+                });
+                Ok(())
+            }
+            Beat::Lost => Err(EngineError::ClaimLost),
+        }
+    }
+
+    /// Whether this claim would still be told `ClaimLost` by a heartbeat.
+    pub(crate) fn is_lost(&self, id: &KeyId, fence: u64) -> Result<bool, EngineError> {
+        let (found, _, now) = self.find_now(id)?;
+        Ok(heartbeat(found.record(), fence, 0, now) == Beat::Lost)
+    }
+
+    /// Stores a step's result. On return it is on disk.
+    pub(crate) fn record_step(self: &Arc<Self>, id: &KeyId, fence: u64, step: Step) -> Result<(), EngineError> {
+        let id = id.clone();
+        self.session(move |session| session.record_step(&id, fence, &step))
+    }
+
+    /// S2: ends the lease at once for everyone in this process, without I/O.
+    pub(crate) fn drop_claim(&self, id: &KeyId, fence: u64) {
+        self.memory.with(id, |slot| {
+            slot.witness.dropped = slot.witness.dropped.max(Some(fence));
+            slot.wake();
+        });
+    }
+
+    /// A person settles a parked record.
+    pub(crate) fn resolve(
+        self: &Arc<Self>,
+        id: &KeyId,
+        fence: u64,
+        resolution: Resolution,
+        who: String,
+        note: String,
+    ) -> Result<(), EngineError> {
+        let id = id.clone();
+        self.session(move |session| session.resolve(&id, fence, &resolution, &who, &note))
+    }
+}
+
+impl Session<'_> {
+    /// Settles the claim with this fence; decided on what is on disk now.
+    pub(crate) fn settle(&mut self, id: &KeyId, fence: u64, settlement: &Settlement) -> Result<(), EngineError> {
+        let (found, _) = self.find(id)?;
+        match settle(found.record(), fence, settlement, self.now) {
+            Settled::Store(_) if found.is_volatile() && *settlement == Settlement::Release => {
+                self.engine.memory.with_existing(id, |slot| slot.volatile = None);
+                Ok(())
+            }
+            Settled::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            Settled::Already => Ok(()),
+            Settled::Lost => Err(EngineError::ClaimLost),
+        }
+    }
+
+    /// G2: the fence is checked before anything runs.
+    pub(crate) fn before_completing(&mut self, id: &KeyId, fence: u64) -> Result<Stepped, EngineError> {
+        let (found, _) = self.find(id)?;
+        let probe = Settlement::Complete(Response::empty());
+        match (settle(found.record(), fence, &probe, self.now), found.record().map(|record| &record.state)) {
+            (Settled::Store(_), _) => Ok(Stepped::Ready),
+            (Settled::Already | Settled::Lost, Some(State::Completed(response, _)))
+                if found.record().is_some_and(|record| record.fence == fence) =>
+            {
+                Ok(Stepped::Done(response.clone()))
+            }
+            (Settled::Already | Settled::Lost, _) => Err(EngineError::ClaimLost),
+        }
+    }
+
+    fn record_step(&mut self, id: &KeyId, fence: u64, step: &Step) -> Result<(), EngineError> {
+        let (found, _) = self.find(id)?;
+        match record_step(found.record(), fence, step) {
+            StepVerdict::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            StepVerdict::Already => Ok(()),
+            StepVerdict::OtherValue => Err(EngineError::StepDiffers),
+            StepVerdict::Refused => Err(EngineError::StepRefused),
+            StepVerdict::Lost => Err(EngineError::ClaimLost),
+        }
+    }
+
+    pub(crate) fn resolve(
+        &mut self,
+        id: &KeyId,
+        fence: u64,
+        resolution: &Resolution,
+        who: &str,
+        note: &str,
+    ) -> Result<(), EngineError> {
+        let (found, witness) = self.find(id)?;
+        let lapsed = found.record().is_some_and(|record| is_lapsed(record, &witness, self.now));
+        let decided = AuditEntry {
+            at_ms: self.now.wall_ms,
+            outcome: resolution.as_str().to_owned(),
+            who: who.to_owned(),
+            note: note.to_owned(),
+        };
+        match resolve(found.record(), lapsed, fence, resolution, decided, self.now) {
+            Settled::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            Settled::Already => Ok(()),
+            Settled::Lost => Err(EngineError::NotParked),
+        }
+    }
+
+    /// Stores a lease that was renewed in memory, so that whoever opens the file next judges by it (P6, P7).
+    pub(super) fn store_lease(&mut self, id: &KeyId, fence: u64, lease: Lease) -> Result<(), EngineError> {
+        let (found, _) = self.find(id)?;
+        let goes_on = |record: &&Record| record.fence == fence && matches!(record.state, State::InProgress { .. });
+        if let Some(record) = found.stored.as_ref().filter(goes_on) {
+            let renewed = crate::machine::settle::with_lease(record, lease);
+            self.write(id, Some(record), Some(&renewed))?;
+        }
+        Ok(())
+    }
+}

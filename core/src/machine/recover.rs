@@ -1,0 +1,36 @@
+//! Handing out records whose owner is lost to a worker that finds out what happened (contract section 4, recovery).
+
+use super::record::{Lease, Record, Stamp, State, Witness};
+use crate::operation::Effect;
+
+/// Whether a recovery worker may have this record, which has been aged already.
+pub(crate) fn may_recover(record: &Record, witness: &Witness, now: Stamp) -> bool {
+    match &record.state {
+        State::InProgress { .. } => is_lapsed(record, witness, now),
+        State::Parked { reason, .. } => reason.is_recoverable(),
+        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => false,
+    }
+}
+
+/// In progress, with a lease that is over.
+pub(crate) fn is_lapsed(record: &Record, witness: &Witness, now: Stamp) -> bool {
+    match &record.state {
+        State::InProgress { lease, .. } => witness.left_ms(record.fence, *lease, now).is_none(),
+        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_) => false,
+    }
+}
+
+/// Whether `list` and `stats` count it as parked: parked, or a lapsed AtMostOnce record.
+pub(crate) fn counts_as_parked(record: &Record, witness: &Witness, now: Stamp) -> bool {
+    matches!(record.state, State::Parked { .. })
+        || (record.effect == Effect::AtMostOnce && is_lapsed(record, witness, now))
+}
+
+/// The record under the worker's claim: next attempt, new fence, everything else as it was.
+pub(crate) fn hand_out(record: &Record, lease_ms: u64, fence: u64, now: Stamp) -> Record {
+    let mut claimed =
+        record.clone().with_state(State::InProgress { granted: now, lease: Lease { from: now, ms: lease_ms } });
+    claimed.attempt = record.attempt.saturating_add(1);
+    claimed.fence = fence;
+    claimed
+}

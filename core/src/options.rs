@@ -1,0 +1,43 @@
+//! Defaults and limits (contract section 12), each a named constant.
+
+use std::time::Duration;
+
+/// How long a claim lasts without a heartbeat.
+pub const LEASE: Duration = Duration::from_secs(30);
+/// How long an answer is replayed.
+pub const RETENTION: Duration = Duration::from_hours(24);
+/// How long a late retry is refused after that.
+pub const TOMBSTONE: Duration = Duration::from_hours(7 * 24);
+/// How long a downstream is taken to know a derived key.
+pub const REMEMBERED_FOR: Duration = Duration::from_hours(24);
+/// How often a Repeatable operation is granted at the most.
+pub const MAX_ATTEMPTS: u32 = 20;
+/// A response's body is kept up to this length; a longer one is dropped and its length and SHA-256 are kept (S4).
+pub const RESPONSE_BYTES_MAX: usize = 1024 * 1024;
+/// A memo's greatest length.
+pub const MEMO_BYTES_MAX: usize = 4 * 1024;
+/// The greatest length of a key in the caller's own tables.
+pub const ROW_KEY_BYTES_MAX: usize = 1024;
+/// How often the janitor sweeps, give or take a fifth.
+pub const JANITOR_INTERVAL: Duration = Duration::from_secs(60);
+/// How many records the janitor sweeps in one transaction.
+pub const JANITOR_BATCH: usize = 1000;
+/// `stats` counts lapsed and due records up to here, then says "at least".
+pub const STATS_COUNT_MAX: u64 = 1000;
+/// The page cache of a ledger on a file.
+pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
+/// Fences stay below this (I5): every language's numbers hold it exactly.
+pub const FENCE_MAX: u64 = 1 << 53;
+
+/// What a ledger was opened with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Options {
+    pub(crate) max_response_bytes: usize,
+    pub(crate) cache_bytes: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { max_response_bytes: RESPONSE_BYTES_MAX, cache_bytes: CACHE_BYTES }
+    }
+}
