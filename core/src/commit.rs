@@ -12,7 +12,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use std::task::Waker;
 
 use crate::store::{CommitError, Store, StoreError};
@@ -47,6 +47,8 @@ type After = Box<dyn FnOnce(&Outcome) + Send>;
 pub(crate) struct Commits {
     store: Arc<dyn Store>,
     queue: Mutex<Queue>,
+    /// Read by whoever leads, written by whoever must be alone.
+    gate: RwLock<()>,
     /// Rung when the pump thread is to lead, or to end.
     pump_bell: Condvar,
 }
@@ -70,7 +72,7 @@ enum Pump {
 
 impl Commits {
     pub(crate) fn new(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store, queue: Mutex::default(), pump_bell: Condvar::new() })
+        Arc::new(Self { store, queue: Mutex::default(), gate: RwLock::default(), pump_bell: Condvar::new() })
     }
 
     /// Plays `work`, which owns what it needs, and returns when the commit that holds it has ended.
@@ -99,7 +101,11 @@ impl Commits {
     }
 
     /// Plays `work` on this very thread, whoever leads, and returns when the commit that holds it has ended.
-    pub(crate) fn call_here<T, E>(&self, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Ended<T, E>
+    pub(crate) fn call_here<T, E>(
+        &self,
+        work: impl FnOnce(&mut Overlay) -> Result<T, E>,
+        after: impl FnOnce(&Outcome) + Send + 'static,
+    ) -> Ended<T, E>
     where
         T: Send + 'static,
         E: Send + 'static,
@@ -108,9 +114,10 @@ impl Commits {
         if !queue.leading {
             queue.leading = true;
             drop(queue);
-            return self.lead_with(work, |_| ());
+            return self.lead_with(work, after);
         }
         let place = Place::<T, E>::new(None, true);
+        place.state().after = Some(Box::new(after));
         queue.waiting.push_back(place.clone());
         drop(queue);
         self.wait_at(&place, Some(Box::new(work)))
@@ -135,6 +142,17 @@ impl Commits {
             self.call_pump(queue);
         }
         Ticket { place }
+    }
+
+    /// Returns when everything that was in the queue before has ended.
+    pub(crate) fn barrier(&self) {
+        let _ = self.call_here(|_| Ok::<(), ()>(()), |_| ());
+    }
+
+    /// Runs `work` while no commit is in hand and none can begin.
+    pub(crate) fn alone<R>(&self, work: impl FnOnce() -> R) -> R {
+        let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
+        work()
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
@@ -172,6 +190,7 @@ impl Commits {
     }
 
     fn play_and_commit(&self, own: impl FnOnce(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
+        let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let snapshot = match self.store.snapshot() {
             Ok(snapshot) => snapshot,
             Err(error) => {
@@ -401,14 +420,11 @@ impl<T, E> Place<T, E> {
 impl<T: Send, E: Send> Seat for Place<T, E> {
     fn play(&self, mut overlay: Overlay) -> Overlay {
         let mut state = self.state();
-        match state.work.take() {
-            Some(work) => {
-                let played = play(&mut overlay, work);
-                state.phase = Phase::Played(played);
-                overlay
-            }
-            None => self.lend(state, overlay),
-        }
+        let Some(work) = state.work.take() else { return self.lend(state, overlay) };
+        drop(state);
+        let played = play(&mut overlay, work);
+        self.state().phase = Phase::Played(played);
+        overlay
     }
 
     fn end(&self, outcome: &Outcome) {

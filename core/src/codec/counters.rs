@@ -1,4 +1,4 @@
-//! The ledger's own rows: how many records are in each state, and where the next block of fences begins.
+//! The ledger's own rows: how many records are in each state, where the next block of fences begins, the salt of its row keys.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +9,9 @@ use crate::machine::record::{Record, State};
 pub(crate) const COUNTERS: &[u8] = b"counters";
 /// The key of the next fence in the meta space.
 pub(crate) const NEXT_FENCE: &[u8] = b"next fence";
+
+/// The key of the salt in the meta space.
+pub(crate) const SALT: &[u8] = b"salt";
 
 /// How many stored records are in each state (I7: they agree with the records after every commit).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,4 +68,9 @@ pub(crate) fn encode_fence(fence: u64) -> Vec<u8> {
 pub(crate) fn decode_fence(bytes: &[u8]) -> Result<u64, DecodeError> {
     let bytes = bytes.try_into().map_err(|_| DecodeError::new("the next fence", "it is not eight bytes"))?;
     Ok(u64::from_be_bytes(bytes))
+}
+
+/// The salt that was stored.
+pub(crate) fn decode_salt(bytes: &[u8]) -> Result<[u8; 16], DecodeError> {
+    bytes.try_into().map_err(|_| DecodeError::new("the salt", "it is not sixteen bytes"))
 }

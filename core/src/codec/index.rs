@@ -1,121 +1,86 @@
-//! Keys that sort by time: which rows of the deadline index a record has, and how they are read back.
+//! Keys that sort by time: which index rows a record has, and how they are read back.
 //!
-//! Every stored record has at most one row of each class:
-//!
-//! | class | key after the class byte | which records |
+//! | space | key | which records |
 //! |---|---|---|
-//! | `u` | operation, instant, scope, key | in progress (its lease's end), or parked and open to recovery (since) |
-//! | `p` | operation, instant, scope, key | parked, for a person (since) |
-//! | `e` | instant, key id | whatever a sweep turns into its next state, and when |
+//! | unsettled | `u`, operation mark, instant, row key | in progress (its lease's end), or parked and open to recovery (since) |
+//! | unsettled | `p`, operation mark, instant, row key | parked, for a person (since) |
+//! | expiry | instant, row key | whatever a sweep turns into its next state, and when |
 //!
-//! Text is framed by one byte of length, instants are eight bytes big-endian, so that rows sort oldest first.
+//! Instants are eight bytes big-endian, so that rows sort oldest first. A record has at most one row in each space.
 
 use super::DecodeError;
-use crate::key::{Key, KeyId, OperationName, Scope};
+use super::address::{OperationMark, RowKey};
 use crate::machine::expire;
 use crate::machine::record::{Record, State};
+use crate::store::Space;
 
-/// Rows of records that recovery may be interested in.
-pub(crate) const UNSETTLED: u8 = b'u';
-/// Rows of parked records that a person must look at.
+/// Unsettled records that recovery may be interested in.
+pub(crate) const RECOVERABLE: u8 = b'u';
+/// Parked records that a person must look at.
 pub(crate) const FOR_A_PERSON: u8 = b'p';
-/// Rows that say when a sweep has something to do.
-pub(crate) const EXPIRY: u8 = b'e';
 
-/// The rows of a record, at most one of each class.
-pub(crate) fn rows(id: &KeyId, record: &Record) -> impl Iterator<Item = Vec<u8>> {
+/// The space that a record in this state lies in: unsettled ones are few and touched often, so they lie apart.
+pub(crate) fn space_of(record: &Record) -> Space {
+    match &record.state {
+        State::InProgress { .. } | State::Parked { .. } => Space::Live,
+        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => Space::Records,
+    }
+}
+
+/// The index rows of a record.
+pub(crate) fn rows(row: RowKey, operation: OperationMark, record: &Record) -> impl Iterator<Item = (Space, Vec<u8>)> {
     let unsettled = match &record.state {
-        State::InProgress { lease, .. } => Some((UNSETTLED, lease.end_wall_ms())),
-        State::Parked { reason, since, .. } if reason.is_recoverable() => Some((UNSETTLED, *since)),
+        State::InProgress { lease, .. } => Some((RECOVERABLE, lease.end_wall_ms())),
+        State::Parked { reason, since, .. } if reason.is_recoverable() => Some((RECOVERABLE, *since)),
         State::Parked { since, .. } => Some((FOR_A_PERSON, *since)),
         State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => None,
     };
-    let unsettled = unsettled.map(|(class, at)| by_operation(class, id, at));
-    let expiry = expire::due_at(record).map(|at| by_time(id, at));
+    let unsettled = unsettled.map(|(class, at)| (Space::Unsettled, unsettled_key(class, operation, at, row)));
+    let expiry = expire::due_at(record).map(|at| (Space::Expiry, expiry_key(at, row)));
     unsettled.into_iter().chain(expiry)
 }
 
-fn by_operation(class: u8, id: &KeyId, at: u64) -> Vec<u8> {
-    let mut key = operation_prefix(class, id.operation());
-    key.extend_from_slice(&at.to_be_bytes());
-    push_text(&mut key, id.scope().as_str());
-    push_text(&mut key, id.key().as_str());
-    key
+fn unsettled_key(class: u8, operation: OperationMark, at: u64, row: RowKey) -> Vec<u8> {
+    [unsettled_prefix(class, operation).as_slice(), &at.to_be_bytes(), row.as_bytes()].concat()
 }
 
-fn by_time(id: &KeyId, at: u64) -> Vec<u8> {
-    let mut key = vec![EXPIRY];
-    key.extend_from_slice(&at.to_be_bytes());
-    key.extend_from_slice(&id.to_bytes());
-    key
+fn expiry_key(at: u64, row: RowKey) -> Vec<u8> {
+    [at.to_be_bytes().as_slice(), row.as_bytes()].concat()
 }
 
-/// What all rows of a class and operation begin with.
-pub(crate) fn operation_prefix(class: u8, operation: &OperationName) -> Vec<u8> {
-    let mut key = vec![class];
-    push_text(&mut key, operation.as_str());
-    key
+/// What all unsettled rows of a class and operation begin with.
+pub(crate) fn unsettled_prefix(class: u8, operation: OperationMark) -> Vec<u8> {
+    [&[class], operation.as_slice()].concat()
 }
 
-/// Where the rows end whose instant is not after `now`: the first key that is not due.
-pub(crate) fn expiry_end(now: u64) -> Vec<u8> {
-    let mut key = vec![EXPIRY];
-    match now.checked_add(1) {
-        Some(next) => key.extend_from_slice(&next.to_be_bytes()),
-        None => key[0] += 1,
-    }
-    key
+/// Where the expiry rows end whose instant is not after `now`; `None`: none is after it.
+pub(crate) fn expiry_end(now: u64) -> Option<[u8; 8]> {
+    now.checked_add(1).map(u64::to_be_bytes)
 }
 
-/// A row of class `u` or `p`.
-pub(crate) struct ByOperation {
+/// An unsettled row, read back.
+pub(crate) struct Unsettled {
+    pub(crate) class: u8,
+    pub(crate) operation: OperationMark,
     pub(crate) at: u64,
-    pub(crate) id: KeyId,
+    pub(crate) row: RowKey,
 }
 
-/// Reads a row of class `u` or `p` back.
-pub(crate) fn read_by_operation(row: &[u8]) -> Result<ByOperation, DecodeError> {
-    let mut rest = row.get(1..).unwrap_or_default();
-    let operation = take_text(&mut rest)?;
-    let at = take_instant(&mut rest)?;
-    let (scope, key) = (take_text(&mut rest)?, take_text(&mut rest)?);
-    let id = KeyId::new(
-        Scope::new(scope).map_err(row_error)?,
-        OperationName::new(operation).map_err(row_error)?,
-        Key::new(key).map_err(row_error)?,
-    );
-    Ok(ByOperation { at, id })
+/// Reads an unsettled row back.
+pub(crate) fn read_unsettled(key: &[u8]) -> Result<Unsettled, DecodeError> {
+    let (class, rest) = key.split_first().ok_or_else(short)?;
+    let (operation, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
+    let (at, row) = read_expiry(rest)?;
+    Ok(Unsettled { class: *class, operation: *operation, at, row })
 }
 
-/// Reads a row of class `e` back: when, and which key id.
-pub(crate) fn read_by_time(row: &[u8]) -> Result<(u64, KeyId), DecodeError> {
-    let mut rest = row.get(1..).unwrap_or_default();
-    let at = take_instant(&mut rest)?;
-    Ok((at, KeyId::from_bytes(rest).map_err(row_error)?))
-}
-
-fn push_text(key: &mut Vec<u8>, text: &str) {
-    key.push(u8::try_from(text.len()).expect("a part of a key id has at most 255 bytes"));
-    key.extend_from_slice(text.as_bytes());
-}
-
-fn take_text<'a>(rest: &mut &'a [u8]) -> Result<&'a str, DecodeError> {
-    let (length, after) = rest.split_first().ok_or_else(short)?;
-    let (text, after) = after.split_at_checked(usize::from(*length)).ok_or_else(short)?;
-    *rest = after;
-    std::str::from_utf8(text).map_err(row_error)
-}
-
-fn take_instant(rest: &mut &[u8]) -> Result<u64, DecodeError> {
-    let (instant, after) = rest.split_first_chunk::<8>().ok_or_else(short)?;
-    *rest = after;
-    Ok(u64::from_be_bytes(*instant))
+/// Reads an expiry row back: when, and which row.
+pub(crate) fn read_expiry(key: &[u8]) -> Result<(u64, RowKey), DecodeError> {
+    let (at, rest) = key.split_first_chunk::<8>().ok_or_else(short)?;
+    let row = rest.try_into().map_err(|_| short())?;
+    Ok((u64::from_be_bytes(*at), RowKey::from_bytes(row)))
 }
 
 fn short() -> DecodeError {
-    DecodeError::new("an index row", "it is too short")
-}
-
-fn row_error(error: impl std::fmt::Display) -> DecodeError {
-    DecodeError::new("an index row", error)
+    DecodeError::new("an index row", "it has not the length that one has")
 }

@@ -3,10 +3,12 @@
 //! The first byte of every value says which version's codec wrote it. A byte that no codec here knows is `Corrupt`: the file's
 //! own format version was checked when it was opened, so such a byte cannot be a newer version's.
 
+pub(crate) mod address;
 pub(crate) mod counters;
 pub(crate) mod index;
 mod v1;
 
+use crate::key::KeyId;
 use crate::machine::record::Record;
 
 /// The bytes are no record of any version that this program knows.
@@ -23,19 +25,35 @@ impl DecodeError {
     }
 }
 
-/// The record as it is stored: one version byte, then that version's bytes.
-pub(crate) fn encode_record(record: &Record) -> Vec<u8> {
-    v1::encode(record)
+/// The record as it is stored: one version byte, the key id, then that version's bytes.
+pub(crate) fn encode_record(id: &KeyId, record: &Record) -> Vec<u8> {
+    let mut bytes = vec![v1::VERSION];
+    bytes.extend_from_slice(&id.to_bytes());
+    v1::encode(record, bytes)
 }
 
-/// The record that was stored.
+/// The record that was stored for `id`.
 ///
 /// # Errors
-/// When the bytes are of no known version, or damaged. Never panics, whatever the bytes.
-pub(crate) fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
-    match bytes.first() {
-        Some(&v1::VERSION) => v1::decode(&bytes[1..]),
-        Some(other) => Err(DecodeError::new("a record", format!("version {other} is not known"))),
+/// When the bytes are of no known version, damaged, or another key id's. Never panics, whatever the bytes.
+pub(crate) fn decode_record(id: &KeyId, bytes: &[u8]) -> Result<Record, DecodeError> {
+    match body(bytes)?.strip_prefix(id.to_bytes().as_slice()) {
+        Some(rest) => v1::decode(rest),
+        None => Err(DecodeError::new("a record", "it is another key id's")),
+    }
+}
+
+/// A stored record and the key id that it is for.
+pub(crate) fn decode_entry(bytes: &[u8]) -> Result<(KeyId, Record), DecodeError> {
+    let body = body(bytes)?;
+    let (id, length) = KeyId::take_from(body).map_err(|error| DecodeError::new("a key id", error))?;
+    Ok((id, v1::decode(&body[length..])?))
+}
+
+fn body(bytes: &[u8]) -> Result<&[u8], DecodeError> {
+    match bytes.split_first() {
+        Some((&v1::VERSION, body)) => Ok(body),
+        Some((other, _)) => Err(DecodeError::new("a record", format!("version {other} is not known"))),
         None => Err(DecodeError::new("a record", "it is empty")),
     }
 }

@@ -93,7 +93,8 @@ enum WireBody<'a> {
     Omitted(u64, [u8; 32]),
 }
 
-pub(super) fn encode(record: &Record) -> Vec<u8> {
+/// Appends the record to `bytes`.
+pub(super) fn encode(record: &Record, bytes: Vec<u8>) -> Vec<u8> {
     let wire = WireRecord {
         state: wire_state(&record.state),
         effect: wire_effect(record.effect),
@@ -106,7 +107,7 @@ pub(super) fn encode(record: &Record) -> Vec<u8> {
         steps: record.steps.iter().map(|step| (step.name.as_str(), step.value.as_slice())).collect(),
         audit: record.audit.iter().map(wire_audit).collect(),
     };
-    postcard::to_extend(&wire, vec![VERSION]).expect("a vector takes every byte, and every type here has a postcard form")
+    postcard::to_extend(&wire, bytes).expect("a vector takes every byte, and every type here has a postcard form")
 }
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {

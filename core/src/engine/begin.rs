@@ -28,15 +28,26 @@ pub(crate) enum Answer {
 }
 
 /// A claim on its way to whoever asked. If it never gets there, it is released: its handler cannot have run (section 4).
+/// A recovery worker's claim that never gets there ends its lease instead: what the old owner did is as unknown as before.
 pub(crate) struct Granted {
     engine: Arc<Engine>,
     id: KeyId,
     record: Option<Box<Record>>,
+    recovered: bool,
 }
 
 impl Granted {
     pub(crate) fn new(engine: Arc<Engine>, id: KeyId, record: Record) -> Self {
-        Self { engine, id, record: Some(Box::new(record)) }
+        Self { engine, id, record: Some(Box::new(record)), recovered: false }
+    }
+
+    /// A claim that was handed out by `recover`.
+    pub(crate) fn recovered(engine: Arc<Engine>, id: KeyId, record: Record) -> Self {
+        Self { engine, id, record: Some(Box::new(record)), recovered: true }
+    }
+
+    pub(crate) fn id(&self) -> &KeyId {
+        &self.id
     }
 
     /// The claim has reached whoever asked.
@@ -47,7 +58,10 @@ impl Granted {
 
 impl Drop for Granted {
     fn drop(&mut self) {
-        if let Some(record) = self.record.take() {
+        let Some(record) = self.record.take() else { return };
+        if self.recovered {
+            self.engine.drop_claim(&self.id, record.fence);
+        } else {
             drop(self.engine.submit_settle(self.id.clone(), record.fence, Settlement::Release));
         }
     }

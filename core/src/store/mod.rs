@@ -23,20 +23,27 @@ use std::sync::Arc;
 pub(crate) type CreationId = [u8; 16];
 
 /// One of the ordered maps in a store.
+///
+/// Their order is theirs on disk, too: what every commit touches lies side by side (docs/decisions/0003).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Space {
-    /// Few rows about the ledger itself: counters, the next fence.
-    Meta,
-    /// One row for each key id.
-    Records,
-    /// Keys that sort by time: what is due, and when.
-    Deadlines,
     /// The caller's own tables.
     Rows,
+    /// Settled and released records, and tombstones.
+    Records,
+    /// Keys that sort by time: what a sweep has to do, and when.
+    Expiry,
+    /// Few rows about the ledger itself: counters, the next fence.
+    Meta,
+    /// Records in progress, and parked ones.
+    Live,
+    /// Keys that sort by operation and time: the unsettled records.
+    Unsettled,
 }
 
 impl Space {
-    pub(crate) const ALL: [Space; 4] = [Space::Meta, Space::Records, Space::Deadlines, Space::Rows];
+    pub(crate) const ALL: [Space; 6] =
+        [Space::Rows, Space::Records, Space::Expiry, Space::Meta, Space::Live, Space::Unsettled];
 }
 
 /// A key's new value in a commit; `None` deletes it.

@@ -1,0 +1,196 @@
+//! From opening to closing, and what lies between: suspend, resume, reopen (P6, P7, S6).
+
+use std::path::Path;
+use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Engine, EngineError, Phase, Session, read_with};
+use crate::clock::Clock;
+use crate::codec::counters::{NEXT_FENCE, decode_fence, encode_fence};
+use crate::commit::{Commits, Ticket};
+use crate::entropy::Entropy;
+use crate::fences::{BLOCK, Fences};
+use crate::key::KeyId;
+use crate::machine::record::Lease;
+use crate::machine::settle::Settlement;
+use crate::options::{FENCE_MAX, Options};
+use crate::store::{CommitError, FileReport, Space, Store, StoreError, Writes};
+use crate::volatile::Memory;
+
+impl Engine {
+    /// An engine over a store that was just opened. Reserves its first fences: one commit.
+    pub(crate) fn open(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        options: Options,
+    ) -> Result<Arc<Self>, EngineError> {
+        let (start, end) = reserve_block(&*store, 1)?;
+        Ok(Arc::new(Self {
+            commits: Commits::new(store.clone()),
+            store,
+            memory: Memory::new(),
+            clock,
+            entropy,
+            options,
+            fences: Fences::new(start, end),
+            opening: start,
+            phase: AtomicU8::new(Phase::Open as u8),
+            orphans: Mutex::default(),
+            last_sweep: Mutex::default(),
+        }))
+    }
+
+    /// Runs `work` in the commit queue for a future, or for nobody.
+    pub(crate) fn submit<T: Send + 'static>(
+        self: &Arc<Self>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
+    ) -> Ticket<T, EngineError> {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.commits.start_pump();
+        let (play, after) = self.job(work);
+        let engine = Arc::downgrade(self);
+        self.commits.submit(
+            move |overlay| {
+                if let Some(engine) = engine.upgrade() {
+                    engine.check_open()?;
+                }
+                play(overlay)
+            },
+            after,
+        )
+    }
+
+    /// P6: stores the leases renewed in memory, lets go of file and lock. Volatile reservations end with it.
+    pub(crate) fn suspend(self: &Arc<Self>) -> Result<(), EngineError> {
+        match self.phase() {
+            Phase::Suspended => return Ok(()),
+            Phase::Open | Phase::Poisoned | Phase::Closed => self.check_open()?,
+        }
+        self.let_go(Phase::Suspended)
+    }
+
+    /// P6: opens the file again. Durable claims are as they were; their leases ran on.
+    pub(crate) fn resume(self: &Arc<Self>) -> Result<(), EngineError> {
+        match self.phase() {
+            Phase::Open => return Ok(()),
+            Phase::Suspended => {}
+            Phase::Poisoned => return Err(EngineError::Poisoned),
+            Phase::Closed => return Err(EngineError::Closed),
+        }
+        self.store.reopen()?;
+        let (start, end) = reserve_block(&*self.store, 1)?;
+        self.fences.replace(start, end);
+        self.set_phase(Phase::Open);
+        Ok(())
+    }
+
+    /// S6: opens the file again after a failed commit. Claims outlive it, in memory and on disk.
+    pub(crate) fn reopen(self: &Arc<Self>) -> Result<(), EngineError> {
+        match self.phase() {
+            Phase::Suspended => return Err(EngineError::Suspended),
+            Phase::Closed => return Err(EngineError::Closed),
+            Phase::Open | Phase::Poisoned => {}
+        }
+        self.store.reopen()?;
+        let (start, end) = reserve_block(&*self.store, self.fences.next())?;
+        self.fences.replace(start, end);
+        self.set_phase(Phase::Open);
+        self.release_orphans()
+    }
+
+    /// P7: idempotent.
+    pub(crate) fn close(self: &Arc<Self>) -> Result<(), EngineError> {
+        match self.phase() {
+            Phase::Closed => return Ok(()),
+            Phase::Open => self.let_go(Phase::Closed)?,
+            Phase::Poisoned | Phase::Suspended => {
+                self.set_phase(Phase::Closed);
+                self.store.close()?;
+            }
+        }
+        #[cfg(not(target_arch = "wasm32"))]
+        self.commits.end_pump();
+        Ok(())
+    }
+
+    fn let_go(self: &Arc<Self>, phase: Phase) -> Result<(), EngineError> {
+        self.store_renewed_leases()?;
+        // From here on nobody gets in; whoever is in the queue is served before the store is closed.
+        self.set_phase(phase);
+        self.commits.barrier();
+        self.memory.for_each(|_, slot| {
+            slot.volatile = None;
+            slot.wake();
+        });
+        Ok(self.store.close()?)
+    }
+
+    fn store_renewed_leases(self: &Arc<Self>) -> Result<(), EngineError> {
+        let mut renewed: Vec<(KeyId, u64, Lease)> = Vec::new();
+        self.memory.for_each(|id, slot| {
+            if slot.volatile.is_none()
+                && let Some((fence, lease)) = slot.witness.renewed
+            {
+                renewed.push((id.clone(), fence, lease));
+            }
+        });
+        if renewed.is_empty() {
+            return Ok(());
+        }
+        self.session(move |session| {
+            renewed.iter().try_for_each(|(id, fence, lease)| session.store_lease(id, *fence, *lease))
+        })
+    }
+
+    fn release_orphans(self: &Arc<Self>) -> Result<(), EngineError> {
+        let orphans = std::mem::take(&mut *self.orphans.lock().unwrap_or_else(PoisonError::into_inner));
+        if orphans.is_empty() {
+            return Ok(());
+        }
+        self.session(move |session| {
+            for (id, fence) in &orphans {
+                match session.settle(id, *fence, &Settlement::Release) {
+                    Ok(()) | Err(EngineError::ClaimLost) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// T5: gives free pages back; sizes in bytes before and after.
+    pub(crate) fn compact(self: &Arc<Self>) -> Result<(u64, u64), EngineError> {
+        self.check_open()?;
+        let sizes = self.commits.alone(|| {
+            let before = self.store.file_bytes()?;
+            self.store.compact()?;
+            Ok::<_, StoreError>((before, self.store.file_bytes()?))
+        })?;
+        Ok(sizes)
+    }
+
+    pub(crate) fn inspect_file(&self) -> Result<FileReport, EngineError> {
+        self.check_open()?;
+        Ok(self.commits.alone(|| self.store.report())?)
+    }
+
+    /// Writes a consistent copy into a new file at `path`.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), EngineError> {
+        let snapshot = self.snapshot()?;
+        Ok(self.store.copy_to(&*snapshot, path)?)
+    }
+}
+
+/// Reserves a block of fences above all that the file knows of and above `at_least`.
+fn reserve_block(store: &dyn Store, at_least: u64) -> Result<(u64, u64), EngineError> {
+    let snapshot = store.snapshot()?;
+    let stored = read_with(&*snapshot, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
+    drop(snapshot);
+    let start = stored.max(at_least);
+    let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
+    let mut writes = Writes::default();
+    writes.put(Space::Meta, NEXT_FENCE.to_vec(), encode_fence(end));
+    store.commit(&writes).map_err(|error: CommitError| EngineError::Commit(Arc::new(error)))?;
+    Ok((start, end))
+}

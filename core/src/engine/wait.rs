@@ -1,0 +1,54 @@
+//! A duplicate that waits (P4): registers before it looks, looks again after every wake.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{Answer, Asked, Engine, EngineError};
+use crate::key::KeyId;
+use crate::wake::Bell;
+
+/// A place among those who wait for a key id; given up when dropped.
+pub(crate) struct Waiting {
+    engine: Arc<Engine>,
+    id: KeyId,
+    pub(crate) bell: Arc<Bell>,
+}
+
+impl Waiting {
+    pub(crate) fn register(engine: &Arc<Engine>, id: &KeyId) -> Self {
+        let bell = Arc::new(Bell::default());
+        engine.memory.with(id, |slot| slot.waiters.push(bell.clone()));
+        Self { engine: engine.clone(), id: id.clone(), bell }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.engine.memory.with_existing(&self.id, |slot| {
+            slot.waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.bell));
+        });
+    }
+}
+
+impl Engine {
+    /// `begin` that blocks until the owner settles or `wait` is over, then answers as `begin` would.
+    pub(crate) fn begin_waiting(self: &Arc<Self>, asked: &Asked, wait_ms: u64) -> Result<Answer, EngineError> {
+        let give_up_at = self.clock.monotonic_ms().saturating_add(wait_ms);
+        let mut waiting = None;
+        loop {
+            let answer = self.begin(asked)?;
+            let Answer::InProgress { left_ms, .. } = answer else { return Ok(answer) };
+            let rest_ms = give_up_at.saturating_sub(self.clock.monotonic_ms());
+            if rest_ms == 0 {
+                return Ok(answer);
+            }
+            // Registered before the next look, so that no wake between a look and the wait is lost.
+            let Some(place) = &waiting else {
+                waiting = Some(Waiting::register(self, &asked.id));
+                continue;
+            };
+            let nap = self.clock.sleep_for(Duration::from_millis(rest_ms.min(left_ms.max(1))));
+            place.bell.wait(nap);
+        }
+    }
+}
