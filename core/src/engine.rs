@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
+use crate::codec::address::{Address, RowKey, Salt};
 use crate::codec::{self, DecodeError};
 use crate::commit::{Commits, Outcome};
 use crate::entropy::Entropy;
@@ -41,11 +42,12 @@ pub(crate) struct Engine {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
     fences: Fences,
+    pub(crate) salt: Salt,
     /// Names this opening in stamps: no other opening of the file has the same.
     opening: u64,
     phase: AtomicU8,
     /// Claims that were granted in a commit whose outcome is open: `reopen` releases them (S6).
-    orphans: Mutex<Vec<(KeyId, u64)>>,
+    orphans: Mutex<Vec<(Address, u64)>>,
     last_sweep: Mutex<Option<Sweep>>,
 }
 
@@ -188,15 +190,15 @@ impl Engine {
         Ok(self.store.snapshot()?)
     }
 
-    /// The record that decides about `id` in what `view` shows.
+    /// The record that decides about a key id in what `view` shows.
     pub(crate) fn find(
         &self,
         view: &dyn Snapshot,
-        id: &KeyId,
+        address: &Address,
         glimpse: Glimpse,
         now: Stamp,
     ) -> Result<Found, EngineError> {
-        let stored = read_record(view, id)?;
+        let stored = read_record(view, address)?;
         let on_disk = stored.as_ref().map_or(Age::NoRecord, |record| age(record, &glimpse.witness, now));
         let counts = match on_disk {
             Age::AsStored => Counts::Stored,
@@ -206,12 +208,16 @@ impl Engine {
         Ok(Found { stored, counts })
     }
 
-    /// What counts for `id` right now, by a snapshot.
-    pub(crate) fn find_now(&self, id: &KeyId) -> Result<(Found, Witness, Stamp), EngineError> {
-        let glimpse = self.memory.look(id);
+    /// What counts for a key id right now, by a snapshot.
+    pub(crate) fn find_now(&self, address: &Address) -> Result<(Found, Witness, Stamp), EngineError> {
+        let glimpse = self.memory.look(&address.row);
         let snapshot = self.snapshot()?;
         let (witness, now) = (glimpse.witness, self.now());
-        Ok((self.find(&*snapshot, id, glimpse, now)?, witness, now))
+        Ok((self.find(&*snapshot, address, glimpse, now)?, witness, now))
+    }
+
+    pub(crate) fn address(&self, id: KeyId) -> Address {
+        Address::new(id, &self.salt)
     }
 }
 
@@ -224,9 +230,21 @@ fn volatile_counts(glimpse: Glimpse, now: Stamp) -> Counts {
     }
 }
 
-/// The stored record of `id`, whatever its age.
-pub(crate) fn read_record(view: &dyn Snapshot, id: &KeyId) -> Result<Option<Record>, EngineError> {
-    read_with(view, Space::Records, &id.to_bytes(), codec::decode_record)
+/// The stored record of a key id, whatever its age. Settled ones are looked for first: a replay is one read.
+pub(crate) fn read_record(view: &dyn Snapshot, address: &Address) -> Result<Option<Record>, EngineError> {
+    let decode = |bytes: &[u8]| codec::decode_record(&address.id, bytes);
+    match read_with(view, Space::Records, address.row.as_bytes(), decode)? {
+        Some(record) => Ok(Some(record)),
+        None => read_with(view, Space::Live, address.row.as_bytes(), decode),
+    }
+}
+
+/// The record in a row, and the key id that it is for.
+pub(crate) fn read_entry(view: &dyn Snapshot, row: &RowKey) -> Result<Option<(KeyId, Record)>, EngineError> {
+    match read_with(view, Space::Records, row.as_bytes(), codec::decode_entry)? {
+        Some(entry) => Ok(Some(entry)),
+        None => read_with(view, Space::Live, row.as_bytes(), codec::decode_entry),
+    }
 }
 
 /// The value under `key`, decoded where it lies.

@@ -1,13 +1,30 @@
-//! keyledger
+//! keyledger: an operation asked for twice happens once.
+//!
+//! A key ledger in one file. `begin` a key under a scope and an operation: exactly one caller gets the claim, the others get the
+//! stored answer, "in progress", or "that key was for something else". The rules that this library keeps are numbered in
+//! `docs/contract.md`; the documentation here cites them.
 
+mod clock;
+mod codec;
+mod commit;
+mod engine;
 mod entropy;
+mod fences;
 mod fingerprint;
 mod key;
-#[allow(dead_code)]
+mod machine;
+mod operation;
+pub mod options;
+mod response;
 mod store;
 #[cfg(any(test, feature = "test-support"))]
 pub mod test_support;
+mod volatile;
+mod wake;
 
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+pub use clock::SystemClock;
+pub use clock::{Clock, ManualClock};
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use entropy::OsEntropy;
 pub use entropy::{Entropy, SeededEntropy};
@@ -16,3 +33,7 @@ pub use fingerprint::{
     JSON_DEPTH_MAX, Members, Place, Pointer, PointerError,
 };
 pub use key::{Key, KeyError, KeyErrorReason, KeyId, KeyIdBytesError, OperationName, PART_BYTES_MAX, Part, Scope};
+pub use machine::record::{AuditEntry, ParkReason, Step};
+pub use machine::settle::{Resolution, Settlement};
+pub use operation::{Effect, Operation};
+pub use response::{Body, Response};

@@ -4,26 +4,24 @@
 //! A key id has a slot here only while there is something to know. All of it is lost with the process, and may be.
 
 use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::codec::address::{Address, RowKey};
 use crate::key::KeyId;
 use crate::machine::record::{Record, Stamp, State, Witness};
 use crate::wake::Bell;
 
-/// A power of two, so that threads with different keys seldom meet.
+/// So many that threads with different keys seldom meet.
 const SHARDS: usize = 64;
 
 /// All slots of a ledger.
 pub(crate) struct Memory {
-    hasher: RandomState,
-    shards: Vec<Mutex<HashMap<KeyId, Slot>>>,
+    shards: Vec<Mutex<HashMap<RowKey, Slot>>>,
 }
 
 /// What is known of one key id.
-#[derive(Default)]
 pub(crate) struct Slot {
+    pub(crate) id: KeyId,
     /// A reservation that is in memory only. It counts only where the disk has no live record.
     pub(crate) volatile: Option<Record>,
     pub(crate) witness: Witness,
@@ -33,6 +31,15 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    fn new(id: KeyId) -> Self {
+        Self { id, volatile: None, witness: Witness::default(), commits: 0, waiters: Vec::new() }
+    }
+
+    /// What is known, without what must be done.
+    pub(crate) fn glimpse(&self) -> Glimpse {
+        Glimpse { volatile: self.volatile.clone(), witness: self.witness }
+    }
+
     fn is_empty(&self) -> bool {
         self.volatile.is_none() && self.witness == Witness::default() && self.commits == 0 && self.waiters.is_empty()
     }
@@ -54,51 +61,46 @@ pub(crate) struct Glimpse {
 
 impl Memory {
     pub(crate) fn new() -> Self {
-        Self { hasher: RandomState::new(), shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        Self { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
     }
 
-    fn shard(&self, id: &KeyId) -> MutexGuard<'_, HashMap<KeyId, Slot>> {
-        let hash = self.hasher.hash_one(id);
-        let at = usize::try_from(hash % SHARDS as u64).expect("less than the number of shards");
-        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+    fn shard(&self, row: &RowKey) -> MutexGuard<'_, HashMap<RowKey, Slot>> {
+        self.shards[usize::from(row.spread()) % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn look(&self, id: &KeyId) -> Glimpse {
-        match self.shard(id).get(id) {
-            Some(slot) => Glimpse { volatile: slot.volatile.clone(), witness: slot.witness },
-            None => Glimpse::default(),
-        }
+    pub(crate) fn look(&self, row: &RowKey) -> Glimpse {
+        self.shard(row).get(row).map_or_else(Glimpse::default, Slot::glimpse)
     }
 
-    /// Runs `change` on the slot of `id` while nobody else can touch it.
-    pub(crate) fn with<R>(&self, id: &KeyId, change: impl FnOnce(&mut Slot) -> R) -> R {
-        let mut shard = self.shard(id);
-        let slot = shard.entry(id.clone()).or_default();
+    /// Runs `change` on the slot of a key id while nobody else can touch it.
+    pub(crate) fn with<R>(&self, address: &Address, change: impl FnOnce(&mut Slot) -> R) -> R {
+        let mut shard = self.shard(&address.row);
+        let slot = shard.entry(address.row).or_insert_with(|| Slot::new(address.id.clone()));
         let result = change(slot);
         if slot.is_empty() {
-            shard.remove(id);
+            shard.remove(&address.row);
         }
         result
     }
 
-    /// Runs `change` on the slot of `id`, if there is one.
-    pub(crate) fn with_existing(&self, id: &KeyId, change: impl FnOnce(&mut Slot)) {
-        let mut shard = self.shard(id);
-        if let Some(slot) = shard.get_mut(id) {
+    /// Runs `change` on the slot of a row, if there is one.
+    pub(crate) fn with_existing(&self, row: &RowKey, change: impl FnOnce(&mut Slot)) {
+        let mut shard = self.shard(row);
+        if let Some(slot) = shard.get_mut(row) {
             change(slot);
             if slot.is_empty() {
-                shard.remove(id);
+                shard.remove(row);
             }
         }
     }
 
     /// Remembers when a lease of another opening was first seen (L7).
-    pub(crate) fn see(&self, id: &KeyId, record: &Record, now: Stamp) {
+    pub(crate) fn see(&self, address: &Address, record: &Record, now: Stamp) {
         let State::InProgress { lease, .. } = record.state else { return };
         if lease.from.opening == now.opening {
             return;
         }
-        self.with(id, |slot| {
+        self.with(address, |slot| {
             if slot.witness.seen.is_none_or(|(fence, _)| fence != record.fence) {
                 slot.witness.seen = Some((record.fence, now.mono_ms));
             }
@@ -106,11 +108,11 @@ impl Memory {
     }
 
     /// Runs `change` on every slot.
-    pub(crate) fn for_each(&self, mut change: impl FnMut(&KeyId, &mut Slot)) {
+    pub(crate) fn for_each(&self, mut change: impl FnMut(&RowKey, &mut Slot)) {
         for shard in &self.shards {
             let mut shard = shard.lock().unwrap_or_else(PoisonError::into_inner);
-            shard.retain(|id, slot| {
-                change(id, slot);
+            shard.retain(|row, slot| {
+                change(row, slot);
                 !slot.is_empty()
             });
         }

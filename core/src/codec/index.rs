@@ -77,8 +77,12 @@ pub(crate) fn read_unsettled(key: &[u8]) -> Result<Unsettled, DecodeError> {
 /// Reads an expiry row back: when, and which row.
 pub(crate) fn read_expiry(key: &[u8]) -> Result<(u64, RowKey), DecodeError> {
     let (at, rest) = key.split_first_chunk::<8>().ok_or_else(short)?;
-    let row = rest.try_into().map_err(|_| short())?;
-    Ok((u64::from_be_bytes(*at), RowKey::from_bytes(row)))
+    Ok((u64::from_be_bytes(*at), read_row(rest)?))
+}
+
+/// Reads the key of a record's row back.
+pub(crate) fn read_row(key: &[u8]) -> Result<RowKey, DecodeError> {
+    key.try_into().map(RowKey::from_bytes).map_err(|_| short())
 }
 
 fn short() -> DecodeError {

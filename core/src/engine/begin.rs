@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Engine, EngineError, Found, Session};
-use crate::key::KeyId;
+use crate::codec::address::Address;
 use crate::machine::begin::{Ask, Verdict, begin, grant, park};
 use crate::machine::record::{Kept, ParkReason, Record, Stamp, State};
 use crate::machine::settle::Settlement;
@@ -13,7 +13,7 @@ use crate::response::Response;
 /// One key id, and what is asked for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
-    pub(crate) id: KeyId,
+    pub(crate) address: Address,
     pub(crate) ask: Ask,
 }
 
@@ -31,23 +31,23 @@ pub(crate) enum Answer {
 /// A recovery worker's claim that never gets there ends its lease instead: what the old owner did is as unknown as before.
 pub(crate) struct Granted {
     engine: Arc<Engine>,
-    id: KeyId,
+    address: Address,
     record: Option<Box<Record>>,
     recovered: bool,
 }
 
 impl Granted {
-    pub(crate) fn new(engine: Arc<Engine>, id: KeyId, record: Record) -> Self {
-        Self { engine, id, record: Some(Box::new(record)), recovered: false }
+    pub(crate) fn new(engine: Arc<Engine>, address: Address, record: Record) -> Self {
+        Self { engine, address, record: Some(Box::new(record)), recovered: false }
     }
 
     /// A claim that was handed out by `recover`.
-    pub(crate) fn recovered(engine: Arc<Engine>, id: KeyId, record: Record) -> Self {
-        Self { engine, id, record: Some(Box::new(record)), recovered: true }
+    pub(crate) fn recovered(engine: Arc<Engine>, address: Address, record: Record) -> Self {
+        Self { engine, address, record: Some(Box::new(record)), recovered: true }
     }
 
-    pub(crate) fn id(&self) -> &KeyId {
-        &self.id
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
     }
 
     /// The claim has reached whoever asked.
@@ -60,9 +60,9 @@ impl Drop for Granted {
     fn drop(&mut self) {
         let Some(record) = self.record.take() else { return };
         if self.recovered {
-            self.engine.drop_claim(&self.id, record.fence);
+            self.engine.drop_claim(&self.address, record.fence);
         } else {
-            drop(self.engine.submit_settle(self.id.clone(), record.fence, Settlement::Release));
+            drop(self.engine.submit_settle(self.address.clone(), record.fence, Settlement::Release));
         }
     }
 }
@@ -84,23 +84,23 @@ impl Engine {
 
     /// The answer, where it changes nothing on disk; `None` where a session must decide.
     pub(crate) fn begin_without_commit(self: &Arc<Self>, asked: &Asked) -> Result<Option<Answer>, EngineError> {
-        let (found, witness, now) = self.find_now(&asked.id)?;
+        let (found, witness, now) = self.find_now(&asked.address)?;
         match begin(found.record(), &witness, &asked.ask, now) {
             Verdict::Grant if stays_in_memory(&found, &asked.ask) => self.grant_in_memory(asked),
             Verdict::Grant | Verdict::Park(_) => Ok(None),
-            told => Ok(Some(self.tell(&asked.id, told, found, now))),
+            told => Ok(Some(self.tell(&asked.address, told, found, now))),
         }
     }
 
     /// E2: decides once more while nobody else can, and grants without a commit. A commit in hand for the key id decides instead.
     fn grant_in_memory(self: &Arc<Self>, asked: &Asked) -> Result<Option<Answer>, EngineError> {
-        let granted = self.memory.with(&asked.id, |slot| -> Result<Option<Record>, EngineError> {
+        let granted = self.memory.with(&asked.address, |slot| -> Result<Option<Record>, EngineError> {
             if slot.commits > 0 {
                 return Ok(None);
             }
-            let glimpse = crate::volatile::Glimpse { volatile: slot.volatile.clone(), witness: slot.witness };
+            let glimpse = slot.glimpse();
             let (snapshot, now) = (self.snapshot()?, self.now());
-            let found = self.find(&*snapshot, &asked.id, glimpse, now)?;
+            let found = self.find(&*snapshot, &asked.address, glimpse, now)?;
             let verdict = begin(found.record(), &slot.witness, &asked.ask, now);
             if verdict != Verdict::Grant || !stays_in_memory(&found, &asked.ask) {
                 return Ok(None);
@@ -111,15 +111,15 @@ impl Engine {
             slot.volatile = Some(record.clone());
             Ok(Some(record))
         })?;
-        Ok(granted.map(|record| Answer::Acquired(Granted::new(self.clone(), asked.id.clone(), record))))
+        Ok(granted.map(|record| Answer::Acquired(Granted::new(self.clone(), asked.address.clone(), record))))
     }
 
     /// An answer that changes nothing.
-    fn tell(&self, id: &KeyId, verdict: Verdict, found: Found, now: Stamp) -> Answer {
+    fn tell(&self, address: &Address, verdict: Verdict, found: Found, now: Stamp) -> Answer {
         match verdict {
             Verdict::InProgress { running_ms, left_ms } => {
                 if let Some(record) = found.record() {
-                    self.memory.see(id, record, now);
+                    self.memory.see(address, record, now);
                 }
                 Answer::InProgress { running_ms, left_ms }
             }
@@ -151,11 +151,11 @@ fn told_by(record: Option<Record>) -> Answer {
 impl Session<'_> {
     /// Decides about one key id and stores what follows from it.
     pub(crate) fn begin(&mut self, asked: &Asked) -> Result<Answer, EngineError> {
-        let (found, witness) = self.find(&asked.id)?;
+        let (found, witness) = self.find(&asked.address)?;
         match begin(found.record(), &witness, &asked.ask, self.now) {
             Verdict::Grant => self.grant(asked, &found),
             Verdict::Park(reason) => self.park(asked, &found, reason),
-            told => Ok(self.engine.tell(&asked.id, told, found, self.now)),
+            told => Ok(self.engine.tell(&asked.address, told, found, self.now)),
         }
     }
 
@@ -163,18 +163,18 @@ impl Session<'_> {
         let fence = self.fence()?;
         let record = grant(found.record(), &asked.ask, fence, self.now);
         if stays_in_memory(found, &asked.ask) {
-            self.grant_in_memory(&asked.id, record.clone());
+            self.grant_in_memory(&asked.address, record.clone());
         } else {
-            self.write(&asked.id, found.stored.as_ref(), Some(&record))?;
-            self.granted_on_disk(&asked.id, fence);
+            self.write(&asked.address, found.stored.as_ref(), Some(&record))?;
+            self.granted_on_disk(&asked.address, fence);
         }
-        Ok(Answer::Acquired(Granted::new(self.engine.clone(), asked.id.clone(), record)))
+        Ok(Answer::Acquired(Granted::new(self.engine.clone(), asked.address.clone(), record)))
     }
 
     fn park(&mut self, asked: &Asked, found: &Found, reason: ParkReason) -> Result<Answer, EngineError> {
         if let Some(record) = found.record() {
             let parked = park(record, reason.clone(), self.now);
-            self.write(&asked.id, found.stored.as_ref(), Some(&parked))?;
+            self.write(&asked.address, found.stored.as_ref(), Some(&parked))?;
         }
         Ok(Answer::Parked { reason, since: self.now.wall_ms })
     }

@@ -1,20 +1,22 @@
 //! Time to live: sweeping, forgetting, counting (contract sections 4 and 6).
 
-use std::ops::{Bound, ControlFlow};
+use std::collections::BTreeMap;
+use std::ops::Bound;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use super::recovery::{prefix_end, rows_from};
-use super::{Engine, EngineError, Session, read_record, read_with};
+use super::{Engine, EngineError, Session, read_entry, read_with};
 use crate::codec::counters::{COUNTERS, Counters};
-use crate::codec::index::{self, EXPIRY, FOR_A_PERSON, UNSETTLED};
+use crate::codec::address::{Address, RowKey, scope_mark};
+use crate::codec::index::{self, FOR_A_PERSON, RECOVERABLE};
 use crate::key::{KeyId, Scope};
 use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, State};
 use crate::machine::recover::is_lapsed;
 use crate::operation::Effect;
 use crate::options::STATS_COUNT_MAX;
-use crate::store::{Order, Snapshot, Space};
+use crate::store::{Snapshot, Space};
 
 /// What a sweep did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +48,12 @@ pub(crate) struct Counted {
     pub(crate) oldest_unsettled_at: Option<u64>,
 }
 
+impl Counted {
+    fn note_unsettled(&mut self, at: u64) {
+        self.oldest_unsettled_at = Some(self.oldest_unsettled_at.map_or(at, |oldest| oldest.min(at)));
+    }
+}
+
 impl Engine {
     /// T2: turns at most `limit` expired records into their next state, oldest first, in one transaction.
     pub(crate) fn sweep(self: &Arc<Self>, limit: usize) -> Result<Sweep, EngineError> {
@@ -61,9 +69,10 @@ impl Engine {
     }
 
     pub(crate) fn forget(self: &Arc<Self>, id: KeyId, even_if_unknown: bool) -> Result<Forgot, EngineError> {
+        let address = self.address(id);
         self.session(move |session| {
             let mut forgot = Forgot::default();
-            session.forget(&id, even_if_unknown, &mut forgot)?;
+            session.forget(&address, even_if_unknown, &mut forgot)?;
             Ok(forgot)
         })
     }
@@ -71,15 +80,15 @@ impl Engine {
     /// Every record of a scope, those in memory included; all in one commit.
     pub(crate) fn forget_scope(self: &Arc<Self>, scope: Scope, even_if_unknown: bool) -> Result<Forgot, EngineError> {
         self.session(move |session| {
-            let mut ids = ids_of_scope(session.overlay, &scope)?;
-            session.engine.memory.for_each(|id, slot| {
-                if slot.volatile.is_some() && *id.scope() == scope && !ids.contains(id) {
-                    ids.push(id.clone());
+            let mut addresses = session.addresses_of(&scope)?;
+            session.engine.memory.for_each(|row, slot| {
+                if slot.volatile.is_some() && *slot.id.scope() == scope {
+                    addresses.insert(*row, slot.id.clone());
                 }
             });
             let mut forgot = Forgot::default();
-            for id in &ids {
-                session.forget(id, even_if_unknown, &mut forgot)?;
+            for (row, id) in addresses {
+                session.forget(&Address { id, row }, even_if_unknown, &mut forgot)?;
             }
             Ok(forgot)
         })
@@ -91,25 +100,24 @@ impl Engine {
         let counters = read_with(&*snapshot, Space::Meta, COUNTERS, Counters::decode)?.unwrap_or_default();
         let mut counted = Counted { counters, ..Counted::default() };
         self.count_unsettled(&*snapshot, &mut counted)?;
-        counted.due = count_due(&*snapshot, self.now().wall_ms)?;
+        let limit = usize::try_from(STATS_COUNT_MAX).unwrap_or(usize::MAX);
+        counted.due = due_rows(&*snapshot, self.now().wall_ms, limit)?.len() as u64;
         self.count_volatile(&mut counted);
         Ok(counted)
     }
 
     /// Walks the unsettled rows operation by operation, oldest first, and skips from each to the next.
     fn count_unsettled(&self, view: &dyn Snapshot, counted: &mut Counted) -> Result<(), EngineError> {
-        for class in [UNSETTLED, FOR_A_PERSON] {
-            let (mut from, class_end) = (vec![class], vec![class + 1]);
-            for _ in 0..STATS_COUNT_MAX {
-                let Some(first) = rows_from(view, &from, &class_end, 1)?.pop() else { break };
-                let row = index::read_by_operation(&first)?;
-                let end = prefix_end(&index::operation_prefix(class, row.id.operation()));
-                counted.oldest_unsettled_at = Some(counted.oldest_unsettled_at.map_or(row.at, |at| at.min(row.at)));
-                if class == UNSETTLED {
-                    self.count_lapsed(view, &first, &end, counted)?;
-                }
-                from = end;
+        let mut from = vec![FOR_A_PERSON.min(RECOVERABLE)];
+        for _ in 0..STATS_COUNT_MAX {
+            let Some(first) = rows_from(view, Space::Unsettled, &from, Bound::Unbounded, 1)?.pop() else { break };
+            let row = index::read_unsettled(&first)?;
+            let end = prefix_end(&index::unsettled_prefix(row.class, row.operation));
+            counted.note_unsettled(row.at);
+            if row.class == RECOVERABLE {
+                self.count_lapsed(view, &first, &end, counted)?;
             }
+            from = end;
         }
         Ok(())
     }
@@ -121,11 +129,11 @@ impl Engine {
         end: &[u8],
         counted: &mut Counted,
     ) -> Result<(), EngineError> {
-        let limit = usize::try_from(STATS_COUNT_MAX - counted.lapsed.min(STATS_COUNT_MAX)).unwrap_or(0);
-        for row in rows_from(view, from, end, limit)? {
-            let id = index::read_by_operation(&row)?.id;
-            let witness = self.memory.look(&id).witness;
-            if let Some(record) = read_record(view, &id)?
+        let limit = usize::try_from(STATS_COUNT_MAX.saturating_sub(counted.lapsed)).unwrap_or(usize::MAX);
+        for key in rows_from(view, Space::Unsettled, from, Bound::Excluded(end), limit)? {
+            let row = index::read_unsettled(&key)?.row;
+            let witness = self.memory.look(&row).witness;
+            if let Some((_, record)) = read_entry(view, &row)?
                 && is_lapsed(&record, &witness, self.now())
             {
                 counted.lapsed += 1;
@@ -144,54 +152,63 @@ impl Engine {
             {
                 counted.counters.in_progress += 1;
                 counted.lapsed += u64::from(is_lapsed(record, &slot.witness, now));
-                let at = record.first_granted.wall_ms;
-                counted.oldest_unsettled_at = Some(counted.oldest_unsettled_at.map_or(at, |oldest| oldest.min(at)));
+                counted.note_unsettled(record.first_granted.wall_ms);
             }
         });
         counted.lapsed = counted.lapsed.min(STATS_COUNT_MAX);
     }
 }
 
-fn count_due(view: &dyn Snapshot, now_wall_ms: u64) -> Result<u64, EngineError> {
-    let limit = usize::try_from(STATS_COUNT_MAX).unwrap_or(usize::MAX);
-    Ok(rows_from(view, &[EXPIRY], &index::expiry_end(now_wall_ms), limit)?.len() as u64)
-}
-
-fn ids_of_scope(view: &dyn Snapshot, scope: &Scope) -> Result<Vec<KeyId>, EngineError> {
-    let prefix = KeyId::scope_prefix(scope);
-    let end = prefix_end(&prefix);
-    let mut ids = Vec::new();
-    view.scan(Space::Records, (Bound::Included(&prefix), Bound::Excluded(&end)), Order::Ascending, &mut |key, _| {
-        ids.extend(KeyId::from_bytes(key));
-        ControlFlow::Continue(())
-    })?;
-    Ok(ids)
+/// At most `limit` expiry rows whose instant has passed, oldest first.
+fn due_rows(view: &dyn Snapshot, now_wall_ms: u64, limit: usize) -> Result<Vec<Vec<u8>>, EngineError> {
+    let end = index::expiry_end(now_wall_ms);
+    let end = end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.as_slice()));
+    rows_from(view, Space::Expiry, &[], end, limit)
 }
 
 impl Session<'_> {
+    /// Every key id of a scope that has a stored record.
+    fn addresses_of(&self, scope: &Scope) -> Result<BTreeMap<RowKey, KeyId>, EngineError> {
+        let prefix = scope_mark(scope, &self.engine.salt);
+        let end = prefix_end(&prefix);
+        let end = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end.as_slice()) };
+        let mut addresses = BTreeMap::new();
+        for space in [Space::Records, Space::Live] {
+            for key in rows_from(self.overlay, space, &prefix, end, usize::MAX)? {
+                let row = index::read_row(&key)?;
+                if let Some((id, _)) = read_entry(self.overlay, &row)?.filter(|(id, _)| id.scope() == scope) {
+                    addresses.insert(row, id);
+                }
+            }
+        }
+        Ok(addresses)
+    }
+
     fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
         let mut sweep =
             Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
-        let rows = rows_from(self.overlay, &[EXPIRY], &index::expiry_end(self.now.wall_ms), limit.saturating_add(1))?;
+        let rows = due_rows(self.overlay, self.now.wall_ms, limit.saturating_add(1))?;
         sweep.more = rows.len() > limit;
-        for row in rows.iter().take(limit) {
-            let (_, id) = index::read_by_time(row)?;
-            self.sweep_one(&id, &mut sweep)?;
+        for key in rows.iter().take(limit) {
+            let (_, row) = index::read_expiry(key)?;
+            self.sweep_one(row, &mut sweep)?;
         }
         Ok(sweep)
     }
 
-    fn sweep_one(&mut self, id: &KeyId, sweep: &mut Sweep) -> Result<(), EngineError> {
-        let (found, witness) = self.find(id)?;
+    fn sweep_one(&mut self, row: RowKey, sweep: &mut Sweep) -> Result<(), EngineError> {
+        let Some((id, _)) = read_entry(self.overlay, &row)? else { return Ok(()) };
+        let address = Address { id, row };
+        let (found, witness) = self.find(&address)?;
         let Some(stored) = &found.stored else { return Ok(()) };
         match age(stored, &witness, self.now) {
             Age::AsStored => {}
             Age::Next(next) => {
-                self.write(id, Some(stored), Some(&next))?;
+                self.write(&address, Some(stored), Some(&next))?;
                 sweep.tombstoned += 1;
             }
             Age::NoRecord => {
-                self.write(id, Some(stored), None)?;
+                self.write(&address, Some(stored), None)?;
                 sweep.removed += 1;
             }
         }
@@ -199,8 +216,8 @@ impl Session<'_> {
     }
 
     /// Removes one record, on disk and in memory; an unsettled one only `even_if_unknown`.
-    fn forget(&mut self, id: &KeyId, even_if_unknown: bool, forgot: &mut Forgot) -> Result<(), EngineError> {
-        let (found, _) = self.find(id)?;
+    fn forget(&mut self, address: &Address, even_if_unknown: bool, forgot: &mut Forgot) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
         let count = match found.record().map(|record| &record.state) {
             Some(State::InProgress { .. } | State::Parked { .. }) if !even_if_unknown => {
                 forgot.kept += 1;
@@ -215,13 +232,13 @@ impl Session<'_> {
         if let Some(count) = count {
             *count += 1;
         }
-        self.engine.memory.with_existing(id, |slot| slot.volatile = None);
-        self.remove(id, found.stored.as_ref())
+        self.engine.memory.with_existing(&address.row, |slot| slot.volatile = None);
+        self.remove(address, found.stored.as_ref())
     }
 
-    fn remove(&mut self, id: &KeyId, stored: Option<&Record>) -> Result<(), EngineError> {
+    fn remove(&mut self, address: &Address, stored: Option<&Record>) -> Result<(), EngineError> {
         match stored {
-            Some(stored) => self.write(id, Some(stored), None),
+            Some(stored) => self.write(address, Some(stored), None),
             None => Ok(()),
         }
     }

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Engine, EngineError, Phase, Session, read_with};
 use crate::clock::Clock;
-use crate::codec::counters::{NEXT_FENCE, decode_fence, encode_fence};
+use crate::codec::counters::{NEXT_FENCE, SALT, decode_fence, decode_salt, encode_fence};
 use crate::commit::{Commits, Ticket};
 use crate::entropy::Entropy;
 use crate::fences::{BLOCK, Fences};
-use crate::key::KeyId;
+use crate::codec::address::{Address, Salt};
 use crate::machine::record::Lease;
 use crate::machine::settle::Settlement;
 use crate::options::{FENCE_MAX, Options};
@@ -25,6 +25,7 @@ impl Engine {
         entropy: Arc<dyn Entropy>,
         options: Options,
     ) -> Result<Arc<Self>, EngineError> {
+        let salt = salt_of(&*store, &*entropy)?;
         let (start, end) = reserve_block(&*store, 1)?;
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone()),
@@ -33,6 +34,7 @@ impl Engine {
             clock,
             entropy,
             options,
+            salt,
             fences: Fences::new(start, end),
             opening: start,
             phase: AtomicU8::new(Phase::Open as u8),
@@ -127,19 +129,19 @@ impl Engine {
     }
 
     fn store_renewed_leases(self: &Arc<Self>) -> Result<(), EngineError> {
-        let mut renewed: Vec<(KeyId, u64, Lease)> = Vec::new();
-        self.memory.for_each(|id, slot| {
+        let mut renewed: Vec<(Address, u64, Lease)> = Vec::new();
+        self.memory.for_each(|row, slot| {
             if slot.volatile.is_none()
                 && let Some((fence, lease)) = slot.witness.renewed
             {
-                renewed.push((id.clone(), fence, lease));
+                renewed.push((Address { id: slot.id.clone(), row: *row }, fence, lease));
             }
         });
         if renewed.is_empty() {
             return Ok(());
         }
         self.session(move |session| {
-            renewed.iter().try_for_each(|(id, fence, lease)| session.store_lease(id, *fence, *lease))
+            renewed.iter().try_for_each(|(address, fence, lease)| session.store_lease(address, *fence, *lease))
         })
     }
 
@@ -149,8 +151,8 @@ impl Engine {
             return Ok(());
         }
         self.session(move |session| {
-            for (id, fence) in &orphans {
-                match session.settle(id, *fence, &Settlement::Release) {
+            for (address, fence) in &orphans {
+                match session.settle(address, *fence, &Settlement::Release) {
                     Ok(()) | Err(EngineError::ClaimLost) => {}
                     Err(error) => return Err(error),
                 }
@@ -178,7 +180,9 @@ impl Engine {
     /// Writes a consistent copy into a new file at `path`.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), EngineError> {
         let snapshot = self.snapshot()?;
-        Ok(self.store.copy_to(&*snapshot, path)?)
+        let mut creation = [0; 16];
+        self.entropy.fill(&mut creation);
+        Ok(self.store.copy_to(&*snapshot, path, creation)?)
     }
 }
 
@@ -193,4 +197,19 @@ fn reserve_block(store: &dyn Store, at_least: u64) -> Result<(u64, u64), EngineE
     writes.put(Space::Meta, NEXT_FENCE.to_vec(), encode_fence(end));
     store.commit(&writes).map_err(|error: CommitError| EngineError::Commit(Arc::new(error)))?;
     Ok((start, end))
+}
+
+/// The salt of the file's row keys; a new file gets one.
+fn salt_of(store: &dyn Store, entropy: &dyn Entropy) -> Result<Salt, EngineError> {
+    let snapshot = store.snapshot()?;
+    if let Some(salt) = read_with(&*snapshot, Space::Meta, SALT, decode_salt)? {
+        return Ok(salt);
+    }
+    drop(snapshot);
+    let mut salt = [0; 16];
+    entropy.fill(&mut salt);
+    let mut writes = Writes::default();
+    writes.put(Space::Meta, SALT.to_vec(), salt.to_vec());
+    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))?;
+    Ok(salt)
 }

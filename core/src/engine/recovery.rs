@@ -3,9 +3,10 @@
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use super::{Engine, EngineError, Granted, Session, read_record};
-use crate::codec::index::{self, UNSETTLED};
-use crate::key::{KeyId, OperationName};
+use super::{Engine, EngineError, Granted, Session, read_entry};
+use crate::codec::address::{Address, RowKey, operation_mark};
+use crate::codec::index::{self, RECOVERABLE};
+use crate::key::OperationName;
 use crate::machine::recover::{hand_out, may_recover};
 use crate::store::{Order, Snapshot, Space};
 
@@ -32,31 +33,39 @@ impl Session<'_> {
         limit: usize,
     ) -> Result<Vec<Granted>, EngineError> {
         let mut claims = Vec::new();
-        let mut after = index::operation_prefix(UNSETTLED, operation);
+        let mut after = index::unsettled_prefix(RECOVERABLE, operation_mark(operation, &self.engine.salt));
         let end = prefix_end(&after);
         while claims.len() < limit {
-            let rows = rows_from(self.overlay, &after, &end, CHUNK)?;
+            let rows = rows_from(self.overlay, Space::Unsettled, &after, Bound::Excluded(&end), CHUNK)?;
             let Some(last) = rows.last() else { break };
             after = [last.as_slice(), &[0]].concat();
             for row in &rows {
                 if claims.len() == limit {
                     break;
                 }
-                let id = index::read_by_operation(row)?.id;
-                claims.extend(self.recover_one(&id, lease_ms)?);
+                let row = index::read_unsettled(row)?.row;
+                claims.extend(self.recover_one(&row, operation, lease_ms)?);
             }
         }
         Ok(claims)
     }
 
-    fn recover_one(&mut self, id: &KeyId, lease_ms: u64) -> Result<Option<Granted>, EngineError> {
-        let witness = self.engine.memory.look(id).witness;
-        let Some(stored) = read_record(self.overlay, id)? else { return Ok(None) };
-        if !may_recover(&stored, &witness, self.now) {
-            self.engine.memory.see(id, &stored, self.now);
+    fn recover_one(
+        &mut self,
+        row: &RowKey,
+        operation: &OperationName,
+        lease_ms: u64,
+    ) -> Result<Option<Granted>, EngineError> {
+        let Some((id, stored)) = read_entry(self.overlay, row)? else { return Ok(None) };
+        let address = Address { id, row: *row };
+        if address.id.operation() != operation {
             return Ok(None);
         }
-        let (found, witness) = self.find(id)?;
+        if !may_recover(&stored, &self.engine.memory.look(row).witness, self.now) {
+            self.engine.memory.see(&address, &stored, self.now);
+            return Ok(None);
+        }
+        let (found, witness) = self.find(&address)?;
         let Some(record) = found.record().filter(|record| may_recover(record, &witness, self.now)) else {
             return Ok(None);
         };
@@ -65,31 +74,32 @@ impl Session<'_> {
         }
         let fence = self.fence()?;
         let claimed = hand_out(record, lease_ms, fence, self.now);
-        self.write(id, found.stored.as_ref(), Some(&claimed))?;
-        self.granted_on_disk(id, fence);
-        Ok(Some(Granted::recovered(self.engine.clone(), id.clone(), claimed)))
+        self.write(&address, found.stored.as_ref(), Some(&claimed))?;
+        self.granted_on_disk(&address, fence);
+        Ok(Some(Granted::recovered(self.engine.clone(), address, claimed)))
     }
 }
 
-/// At most `limit` keys of the deadline index in `start..end`.
+/// At most `limit` keys of a space, from `start` on.
 pub(super) fn rows_from(
     view: &dyn Snapshot,
+    space: Space,
     start: &[u8],
-    end: &[u8],
+    end: Bound<&[u8]>,
     limit: usize,
 ) -> Result<Vec<Vec<u8>>, EngineError> {
     let mut rows = Vec::new();
     if limit == 0 {
         return Ok(rows);
     }
-    view.scan(Space::Deadlines, (Bound::Included(start), Bound::Excluded(end)), Order::Ascending, &mut |key, _| {
+    view.scan(space, (Bound::Included(start), end), Order::Ascending, &mut |key, _| {
         rows.push(key.to_vec());
         if rows.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
     Ok(rows)
 }
 
-/// The first key after all that begin with `prefix`, which must hold a byte below 255.
+/// The first key after all that begin with `prefix`; empty when there is none.
 pub(super) fn prefix_end(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {

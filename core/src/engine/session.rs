@@ -4,11 +4,11 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Engine, EngineError, Found, read_with};
+use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
 use crate::codec::{encode_record, index};
 use crate::commit::{Ended, Outcome, Overlay};
 use crate::fences::BLOCK;
-use crate::key::KeyId;
 use crate::machine::record::{Record, Stamp, State, Witness};
 use crate::options::FENCE_MAX;
 use crate::store::{CommitError, Space};
@@ -36,11 +36,11 @@ struct TraceList {
 
 enum Trace {
     /// The slot was marked: this commit may change the record.
-    Occupied(KeyId),
+    Occupied(Address),
     /// The record is on disk now with this fence: a volatile one up to it is over. Whether its claim goes on.
-    Wrote(KeyId, u64, bool),
-    GrantedInMemory(KeyId, u64),
-    GrantedOnDisk(KeyId, u64),
+    Wrote(Address, u64, bool),
+    GrantedInMemory(Address, u64),
+    GrantedOnDisk(Address, u64),
     ReservedFences,
 }
 
@@ -123,27 +123,27 @@ impl Engine {
     fn put_right(&self, trace: Trace, kept: bool, outcome: &Outcome) {
         let stored = kept && outcome.is_ok();
         match trace {
-            Trace::Occupied(id) => self.memory.with_existing(&id, |slot| {
+            Trace::Occupied(address) => self.memory.with_existing(&address.row, |slot| {
                 slot.commits = slot.commits.saturating_sub(1);
                 slot.wake();
             }),
-            Trace::Wrote(id, fence, goes_on) if stored => self.memory.with_existing(&id, |slot| {
+            Trace::Wrote(address, fence, goes_on) if stored => self.memory.with_existing(&address.row, |slot| {
                 slot.volatile.take_if(|record| record.fence <= fence);
                 slot.witness.forget_before(if goes_on { fence } else { fence + 1 });
             }),
-            Trace::GrantedInMemory(id, fence) if !stored => self.memory.with_existing(&id, |slot| {
+            Trace::GrantedInMemory(address, fence) if !stored => self.memory.with_existing(&address.row, |slot| {
                 slot.volatile.take_if(|record| record.fence == fence);
             }),
-            Trace::GrantedOnDisk(id, fence) if kept && !stored => self.adopt_orphan(id, fence, outcome),
+            Trace::GrantedOnDisk(address, fence) if kept && !stored => self.adopt_orphan(address, fence, outcome),
             Trace::ReservedFences => self.fences.end_reservation(stored),
             Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) => {}
         }
     }
 
     /// S6: a begin that ends in an error has granted nothing; `reopen` releases what it may have stored.
-    fn adopt_orphan(&self, id: KeyId, fence: u64, outcome: &Outcome) {
+    fn adopt_orphan(&self, address: Address, fence: u64, outcome: &Outcome) {
         if outcome.as_ref().is_err_and(|error| matches!(**error, CommitError::Open(_))) {
-            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push((id, fence));
+            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push((address, fence));
         }
     }
 
@@ -163,39 +163,51 @@ fn resume(payload: Box<dyn Any + Send>) -> ! {
 }
 
 impl Session<'_> {
-    /// What counts for `id`; from here to the end of the commit nobody else decides about it.
-    pub(crate) fn find(&mut self, id: &KeyId) -> Result<(Found, Witness), EngineError> {
-        let glimpse = self.engine.memory.with(id, |slot| {
+    /// What counts for a key id; from here to the end of the commit nobody else decides about it.
+    pub(crate) fn find(&mut self, address: &Address) -> Result<(Found, Witness), EngineError> {
+        let glimpse = self.engine.memory.with(address, |slot| {
             slot.commits += 1;
-            crate::volatile::Glimpse { volatile: slot.volatile.clone(), witness: slot.witness }
+            slot.glimpse()
         });
-        self.traces.push(Trace::Occupied(id.clone()));
+        self.traces.push(Trace::Occupied(address.clone()));
         let witness = glimpse.witness;
-        Ok((self.engine.find(self.overlay, id, glimpse, self.now)?, witness))
+        Ok((self.engine.find(self.overlay, address, glimpse, self.now)?, witness))
     }
 
     /// Stores `new` in the place of `stored`, with its index rows and the counters (I7). `None` is no record.
-    pub(crate) fn write(&mut self, id: &KeyId, stored: Option<&Record>, new: Option<&Record>) -> Result<(), EngineError> {
-        let old_rows: Vec<_> = stored.into_iter().flat_map(|record| index::rows(id, record)).collect();
-        let new_rows: Vec<_> = new.into_iter().flat_map(|record| index::rows(id, record)).collect();
-        for row in old_rows.iter().filter(|row| !new_rows.contains(row)) {
-            self.overlay.delete(Space::Deadlines, row.clone());
+    pub(crate) fn write(
+        &mut self,
+        address: &Address,
+        stored: Option<&Record>,
+        new: Option<&Record>,
+    ) -> Result<(), EngineError> {
+        self.move_index_rows(address, stored, new);
+        let (old_space, new_space) = (stored.map(index::space_of), new.map(index::space_of));
+        if let Some(space) = old_space.filter(|_| old_space != new_space) {
+            self.overlay.delete(space, address.row.as_bytes().to_vec());
         }
-        for row in new_rows.into_iter().filter(|row| !old_rows.contains(row)) {
-            self.overlay.put(Space::Deadlines, row, Vec::new());
-        }
-        match new {
-            Some(record) => {
-                self.overlay.put(Space::Records, id.to_bytes(), encode_record(record));
-                let goes_on = matches!(record.state, State::InProgress { .. });
-                self.traces.push(Trace::Wrote(id.clone(), record.fence, goes_on));
-            }
-            None => self.overlay.delete(Space::Records, id.to_bytes()),
+        if let (Some(space), Some(record)) = (new_space, new) {
+            self.overlay.put(space, address.row.as_bytes().to_vec(), encode_record(&address.id, record));
+            let goes_on = matches!(record.state, State::InProgress { .. });
+            self.traces.push(Trace::Wrote(address.clone(), record.fence, goes_on));
         }
         let mut counters = self.counters()?;
         counters.move_record(stored, new);
         self.overlay.put(Space::Meta, COUNTERS.to_vec(), counters.encode());
         Ok(())
+    }
+
+    fn move_index_rows(&mut self, address: &Address, stored: Option<&Record>, new: Option<&Record>) {
+        let operation = operation_mark(address.id.operation(), &self.engine.salt);
+        let rows = |record| index::rows(address.row, operation, record);
+        let old_rows: Vec<_> = stored.into_iter().flat_map(rows).collect();
+        let new_rows: Vec<_> = new.into_iter().flat_map(rows).collect();
+        for (space, key) in old_rows.iter().filter(|row| !new_rows.contains(row)) {
+            self.overlay.delete(*space, key.clone());
+        }
+        for (space, key) in new_rows.into_iter().filter(|row| !old_rows.contains(row)) {
+            self.overlay.put(space, key, Vec::new());
+        }
     }
 
     pub(crate) fn counters(&self) -> Result<Counters, EngineError> {
@@ -217,16 +229,16 @@ impl Session<'_> {
     }
 
     /// Keeps a claim in memory alone (E2).
-    pub(crate) fn grant_in_memory(&mut self, id: &KeyId, record: Record) {
-        self.traces.push(Trace::GrantedInMemory(id.clone(), record.fence));
-        self.engine.memory.with(id, |slot| {
+    pub(crate) fn grant_in_memory(&mut self, address: &Address, record: Record) {
+        self.traces.push(Trace::GrantedInMemory(address.clone(), record.fence));
+        self.engine.memory.with(address, |slot| {
             slot.witness.forget_before(record.fence);
             slot.volatile = Some(record);
         });
     }
 
     /// Remembers that a claim is in this commit: should its outcome stay open, `reopen` releases it.
-    pub(crate) fn granted_on_disk(&mut self, id: &KeyId, fence: u64) {
-        self.traces.push(Trace::GrantedOnDisk(id.clone(), fence));
+    pub(crate) fn granted_on_disk(&mut self, address: &Address, fence: u64) {
+        self.traces.push(Trace::GrantedOnDisk(address.clone(), fence));
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Engine, EngineError, Session};
 use crate::commit::Ticket;
-use crate::key::KeyId;
+use crate::codec::address::Address;
 use crate::machine::record::{AuditEntry, Lease, Record, State, Step};
 use crate::machine::recover::is_lapsed;
 use crate::machine::settle::{Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, record_step, resolve, settle};
@@ -20,27 +20,27 @@ pub(crate) enum Stepped {
 
 impl Engine {
     /// Settles the claim with this fence. On return the outcome is on disk.
-    pub(crate) fn settle(self: &Arc<Self>, id: &KeyId, fence: u64, settlement: Settlement) -> Result<(), EngineError> {
-        let id = id.clone();
-        self.session(move |session| session.settle(&id, fence, &settlement))
+    pub(crate) fn settle(self: &Arc<Self>, address: &Address, fence: u64, settlement: Settlement) -> Result<(), EngineError> {
+        let address = address.clone();
+        self.session(move |session| session.settle(&address, fence, &settlement))
     }
 
     /// The same, for a future or for nobody: it is done even if the ticket is thrown away (S3).
     pub(crate) fn submit_settle(
         self: &Arc<Self>,
-        id: KeyId,
+        address: Address,
         fence: u64,
         settlement: Settlement,
     ) -> Ticket<(), EngineError> {
-        self.submit(move |session| session.settle(&id, fence, &settlement))
+        self.submit(move |session| session.settle(&address, fence, &settlement))
     }
 
     /// Renews the lease in memory: no commit (section 4).
-    pub(crate) fn heartbeat(&self, id: &KeyId, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
-        let (found, _, now) = self.find_now(id)?;
+    pub(crate) fn heartbeat(&self, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
+        let (found, _, now) = self.find_now(address)?;
         match heartbeat(found.record(), fence, lease_ms, now) {
             Beat::Renewed(lease) => {
-                self.memory.with(id, |slot| {
+                self.memory.with(address, |slot| {
                     slot.witness.renewed = Some((fence, lease));
                     slot.witness.dropped.take_if(|dropped| *dropped == fence);
                 });
@@ -51,20 +51,20 @@ impl Engine {
     }
 
     /// Whether this claim would still be told `ClaimLost` by a heartbeat.
-    pub(crate) fn is_lost(&self, id: &KeyId, fence: u64) -> Result<bool, EngineError> {
-        let (found, _, now) = self.find_now(id)?;
+    pub(crate) fn is_lost(&self, address: &Address, fence: u64) -> Result<bool, EngineError> {
+        let (found, _, now) = self.find_now(address)?;
         Ok(heartbeat(found.record(), fence, 0, now) == Beat::Lost)
     }
 
     /// Stores a step's result. On return it is on disk.
-    pub(crate) fn record_step(self: &Arc<Self>, id: &KeyId, fence: u64, step: Step) -> Result<(), EngineError> {
-        let id = id.clone();
-        self.session(move |session| session.record_step(&id, fence, &step))
+    pub(crate) fn record_step(self: &Arc<Self>, address: &Address, fence: u64, step: Step) -> Result<(), EngineError> {
+        let address = address.clone();
+        self.session(move |session| session.record_step(&address, fence, &step))
     }
 
     /// S2: ends the lease at once for everyone in this process, without I/O.
-    pub(crate) fn drop_claim(&self, id: &KeyId, fence: u64) {
-        self.memory.with(id, |slot| {
+    pub(crate) fn drop_claim(&self, address: &Address, fence: u64) {
+        self.memory.with(address, |slot| {
             slot.witness.dropped = slot.witness.dropped.max(Some(fence));
             slot.wake();
         });
@@ -73,35 +73,35 @@ impl Engine {
     /// A person settles a parked record.
     pub(crate) fn resolve(
         self: &Arc<Self>,
-        id: &KeyId,
+        address: &Address,
         fence: u64,
         resolution: Resolution,
         who: String,
         note: String,
     ) -> Result<(), EngineError> {
-        let id = id.clone();
-        self.session(move |session| session.resolve(&id, fence, &resolution, &who, &note))
+        let address = address.clone();
+        self.session(move |session| session.resolve(&address, fence, &resolution, &who, &note))
     }
 }
 
 impl Session<'_> {
     /// Settles the claim with this fence; decided on what is on disk now.
-    pub(crate) fn settle(&mut self, id: &KeyId, fence: u64, settlement: &Settlement) -> Result<(), EngineError> {
-        let (found, _) = self.find(id)?;
+    pub(crate) fn settle(&mut self, address: &Address, fence: u64, settlement: &Settlement) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
         match settle(found.record(), fence, settlement, self.now) {
             Settled::Store(_) if found.is_volatile() && *settlement == Settlement::Release => {
-                self.engine.memory.with_existing(id, |slot| slot.volatile = None);
+                self.engine.memory.with_existing(&address.row, |slot| slot.volatile = None);
                 Ok(())
             }
-            Settled::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
             Settled::Already => Ok(()),
             Settled::Lost => Err(EngineError::ClaimLost),
         }
     }
 
     /// G2: the fence is checked before anything runs.
-    pub(crate) fn before_completing(&mut self, id: &KeyId, fence: u64) -> Result<Stepped, EngineError> {
-        let (found, _) = self.find(id)?;
+    pub(crate) fn before_completing(&mut self, address: &Address, fence: u64) -> Result<Stepped, EngineError> {
+        let (found, _) = self.find(address)?;
         let probe = Settlement::Complete(Response::empty());
         match (settle(found.record(), fence, &probe, self.now), found.record().map(|record| &record.state)) {
             (Settled::Store(_), _) => Ok(Stepped::Ready),
@@ -114,10 +114,10 @@ impl Session<'_> {
         }
     }
 
-    fn record_step(&mut self, id: &KeyId, fence: u64, step: &Step) -> Result<(), EngineError> {
-        let (found, _) = self.find(id)?;
+    fn record_step(&mut self, address: &Address, fence: u64, step: &Step) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
         match record_step(found.record(), fence, step) {
-            StepVerdict::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            StepVerdict::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
             StepVerdict::Already => Ok(()),
             StepVerdict::OtherValue => Err(EngineError::StepDiffers),
             StepVerdict::Refused => Err(EngineError::StepRefused),
@@ -127,13 +127,13 @@ impl Session<'_> {
 
     pub(crate) fn resolve(
         &mut self,
-        id: &KeyId,
+        address: &Address,
         fence: u64,
         resolution: &Resolution,
         who: &str,
         note: &str,
     ) -> Result<(), EngineError> {
-        let (found, witness) = self.find(id)?;
+        let (found, witness) = self.find(address)?;
         let lapsed = found.record().is_some_and(|record| is_lapsed(record, &witness, self.now));
         let decided = AuditEntry {
             at_ms: self.now.wall_ms,
@@ -142,19 +142,19 @@ impl Session<'_> {
             note: note.to_owned(),
         };
         match resolve(found.record(), lapsed, fence, resolution, decided, self.now) {
-            Settled::Store(record) => self.write(id, found.stored.as_ref(), Some(&record)),
+            Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
             Settled::Already => Ok(()),
             Settled::Lost => Err(EngineError::NotParked),
         }
     }
 
     /// Stores a lease that was renewed in memory, so that whoever opens the file next judges by it (P6, P7).
-    pub(super) fn store_lease(&mut self, id: &KeyId, fence: u64, lease: Lease) -> Result<(), EngineError> {
-        let (found, _) = self.find(id)?;
+    pub(super) fn store_lease(&mut self, address: &Address, fence: u64, lease: Lease) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
         let goes_on = |record: &&Record| record.fence == fence && matches!(record.state, State::InProgress { .. });
         if let Some(record) = found.stored.as_ref().filter(goes_on) {
             let renewed = crate::machine::settle::with_lease(record, lease);
-            self.write(id, Some(record), Some(&renewed))?;
+            self.write(address, Some(record), Some(&renewed))?;
         }
         Ok(())
     }

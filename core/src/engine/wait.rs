@@ -4,27 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Answer, Asked, Engine, EngineError};
-use crate::key::KeyId;
+use crate::codec::address::Address;
 use crate::wake::Bell;
 
 /// A place among those who wait for a key id; given up when dropped.
 pub(crate) struct Waiting {
     engine: Arc<Engine>,
-    id: KeyId,
+    address: Address,
     pub(crate) bell: Arc<Bell>,
 }
 
 impl Waiting {
-    pub(crate) fn register(engine: &Arc<Engine>, id: &KeyId) -> Self {
+    pub(crate) fn register(engine: &Arc<Engine>, address: &Address) -> Self {
         let bell = Arc::new(Bell::default());
-        engine.memory.with(id, |slot| slot.waiters.push(bell.clone()));
-        Self { engine: engine.clone(), id: id.clone(), bell }
+        engine.memory.with(address, |slot| slot.waiters.push(bell.clone()));
+        Self { engine: engine.clone(), address: address.clone(), bell }
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        self.engine.memory.with_existing(&self.id, |slot| {
+        self.engine.memory.with_existing(&self.address.row, |slot| {
             slot.waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.bell));
         });
     }
@@ -44,7 +44,7 @@ impl Engine {
             }
             // Registered before the next look, so that no wake between a look and the wait is lost.
             let Some(place) = &waiting else {
-                waiting = Some(Waiting::register(self, &asked.id));
+                waiting = Some(Waiting::register(self, &asked.address));
                 continue;
             };
             let nap = self.clock.sleep_for(Duration::from_millis(rest_ms.min(left_ms.max(1))));

@@ -80,13 +80,20 @@ impl KeyId {
     ///
     /// When no id has these bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, KeyIdBytesError> {
+        let (id, length) = Self::take_from(bytes)?;
+        if length != bytes.len() {
+            return Err(KeyIdBytesError::TooLong(bytes.len() - length));
+        }
+        Ok(id)
+    }
+
+    /// The id at the beginning of `bytes`, and how many of them it takes.
+    pub(crate) fn take_from(bytes: &[u8]) -> Result<(Self, usize), KeyIdBytesError> {
         let (scope, rest) = split_part(bytes)?;
         let (operation, rest) = split_part(rest)?;
         let (key, rest) = split_part(rest)?;
-        if !rest.is_empty() {
-            return Err(KeyIdBytesError::TooLong(rest.len()));
-        }
-        Ok(Self::new(Scope::new(scope)?, OperationName::new(operation)?, Key::new(key)?))
+        let id = Self::new(Scope::new(scope)?, OperationName::new(operation)?, Key::new(key)?);
+        Ok((id, bytes.len() - rest.len()))
     }
 }
 

@@ -210,7 +210,7 @@ fn is_within(key: &[u8], (from, to): KeyRange<'_>) -> bool {
 fn a_scan_ends_where_its_visitor_breaks(subject: &Subject) {
     let mut writes = Writes::default();
     for key in 0_u8..100 {
-        writes.put(Space::Deadlines, vec![key], vec![]);
+        writes.put(Space::Expiry, vec![key], vec![]);
     }
     subject.store.commit(&writes).unwrap();
     let mut seen = Vec::new();
@@ -219,7 +219,7 @@ fn a_scan_ends_where_its_visitor_breaks(subject: &Subject) {
         if seen.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     let range = (Bound::Excluded([9_u8].as_slice()), Unbounded);
-    subject.store.snapshot().unwrap().scan(Space::Deadlines, range, Order::Ascending, &mut visit).unwrap();
+    subject.store.snapshot().unwrap().scan(Space::Expiry, range, Order::Ascending, &mut visit).unwrap();
     assert_eq!(seen, [10, 11, 12]);
 }
 

@@ -66,9 +66,7 @@ pub(super) fn create(transaction: &WriteTransaction) -> Result<(), StoreError> {
 /// Puts `writes` into a transaction, in key order.
 pub(super) fn apply(transaction: &WriteTransaction, writes: &Writes) -> Result<(), StoreError> {
     let mut table = transaction.open_table(TABLE).map_err(of_table)?;
-    let mut spaces = Space::ALL;
-    spaces.sort_by_key(|&space| prefix(space));
-    for space in spaces {
+    for space in Space::ALL {
         for (key, change) in writes.of(space) {
             let key = key_of(space, key);
             match change {
@@ -81,12 +79,15 @@ pub(super) fn apply(transaction: &WriteTransaction, writes: &Writes) -> Result<(
     Ok(())
 }
 
+/// In the order of the spaces, so that what every commit touches lies side by side.
 fn prefix(space: Space) -> u8 {
     match space {
-        Space::Meta => b'm',
-        Space::Records => b'r',
-        Space::Deadlines => b'd',
-        Space::Rows => b'u',
+        Space::Rows => 1,
+        Space::Records => 2,
+        Space::Expiry => 3,
+        Space::Meta => 4,
+        Space::Live => 5,
+        Space::Unsettled => 6,
     }
 }
 
