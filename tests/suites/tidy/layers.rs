@@ -13,9 +13,11 @@ const MACHINE: &[&str] = &["machine"];
 const CODEC: &[&str] = &["codec"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
-const ENGINE: &[&str] = &["engine", "volatile"];
+const ENGINE: &[&str] = &["engine", "volatile", "fences", "wake"];
 const PARTS: &[&str] = &["claim", "transaction", "recovery", "sweep", "outbox", "delivery", "stats"];
 const ERROR: &[&str] = &["error"];
+/// What hosts' tests may reach below the public surface.
+const TEST_SUPPORT: &[&str] = &["test_support"];
 const LEDGER: &[&str] = &["ledger"];
 
 const LAYERS: &[Layer] = &[
@@ -27,6 +29,7 @@ const LAYERS: &[Layer] = &[
     Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT] },
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ERROR] },
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE] },
+    Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
     Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ERROR] },
 ];
 

@@ -25,13 +25,11 @@ pub(crate) fn module_of(path: &str) -> Module {
 
 /// Every import between the modules of a library.
 ///
-/// The crate's root only lists what there is: a name taken from it counts as taken from the module that it re-exports.
+/// A re-export is a table of contents, no import: whoever takes a name through it takes it from the module that it comes from.
 pub(crate) fn imports(files: &[File]) -> Vec<Import> {
-    let modules: BTreeSet<Module> = files.iter().map(|file| module_of(&file.path)).collect();
-    let root = files.iter().find(|file| module_of(&file.path).is_empty());
-    let exports = root.map(|file| exports(file, &modules)).unwrap_or_default();
+    let library = Library::of(files);
     let others = files.iter().filter(|file| !module_of(&file.path).is_empty() && !is_test_module(&file.path));
-    others.flat_map(|file| file_imports(file, &modules, &exports)).collect()
+    others.flat_map(|file| library.imports_of(file)).collect()
 }
 
 /// A module that only tests have, in a file of its own.
@@ -39,38 +37,60 @@ pub(crate) fn is_test_module(path: &str) -> bool {
     path.ends_with("/tests.rs") || path.ends_with("_tests.rs") || path.contains("/tests/")
 }
 
-fn file_imports(file: &File, modules: &BTreeSet<Module>, exports: &BTreeMap<String, Module>) -> Vec<Import> {
-    let from = module_of(&file.path);
-    let mut found = Vec::new();
-    for (path, line) in named_paths(file, modules) {
-        let to = resolve(&path, modules, exports);
-        if to != from {
-            found.push(Import { from: from.clone(), to, place: format!("{}:{line}", file.path) });
+/// The modules of a library, and what each re-exports.
+struct Library {
+    modules: BTreeSet<Module>,
+    exports: BTreeMap<(Module, String), Vec<String>>,
+}
+
+impl Library {
+    fn of(files: &[File]) -> Self {
+        let modules = files.iter().map(|file| module_of(&file.path)).collect();
+        let mut exports = BTreeMap::new();
+        for file in files {
+            for named in named_paths(file, &modules).into_iter().filter(|named| named.exported) {
+                exports.insert((module_of(&file.path), named.name), named.path);
+            }
+        }
+        Self { modules, exports }
+    }
+
+    fn imports_of(&self, file: &File) -> Vec<Import> {
+        let from = module_of(&file.path);
+        let taken = named_paths(file, &self.modules).into_iter().filter(|named| !named.exported);
+        let found = taken.map(|named| (self.source_of(named.path), named.line));
+        let others = found.filter(|(to, _)| *to != from);
+        others.map(|(to, line)| Import { from: from.clone(), to, place: format!("{}:{line}", file.path) }).collect()
+    }
+
+    /// The module that a path leads into, past every re-export.
+    fn source_of(&self, mut path: Vec<String>) -> Module {
+        loop {
+            let is_module = |length: &usize| self.modules.contains(&path[..*length].join("::"));
+            let length = (0..=path.len()).rev().find(is_module).unwrap_or_default();
+            let module = path[..length].join("::");
+            let export = path.get(length).and_then(|name| self.exports.get(&(module.clone(), name.clone())));
+            match export {
+                Some(origin) if *origin != path => path = [origin, &path[length + 1..]].concat(),
+                Some(_) | None => return module,
+            }
         }
     }
-    found
 }
 
-/// What the root re-exports, by name.
-fn exports(root: &File, modules: &BTreeSet<Module>) -> BTreeMap<String, Module> {
-    let paths = named_paths(root, modules).into_iter();
-    let named = paths.filter_map(|(path, _)| path.last().cloned().map(|name| (name, path)));
-    named.map(|(name, path)| (name, resolve(&path, modules, &BTreeMap::new()))).collect()
+/// One path into the crate, as a file names it.
+#[derive(Clone)]
+struct Named {
+    /// From the crate's root.
+    path: Vec<String>,
+    /// What the file calls it.
+    name: String,
+    line: usize,
+    exported: bool,
 }
 
-/// The longest beginning of the path that is a module; for what the root re-exports, the module it came from.
-fn resolve(path: &[String], modules: &BTreeSet<Module>, exports: &BTreeMap<String, Module>) -> Module {
-    let known = (0..=path.len()).rev().map(|length| path[..length].join("::")).find(|prefix| modules.contains(prefix));
-    let module = known.unwrap_or_default();
-    if module.is_empty() {
-        path.first().and_then(|name| exports.get(name)).cloned().unwrap_or_default()
-    } else {
-        module
-    }
-}
-
-/// Every path into the crate that a file names outside its tests, from the crate's root, with its line.
-fn named_paths(file: &File, modules: &BTreeSet<Module>) -> Vec<(Vec<String>, usize)> {
+/// Every path into the crate that a file names outside its tests.
+fn named_paths(file: &File, modules: &BTreeSet<Module>) -> Vec<Named> {
     let all = tokens(file);
     let code = without_tests(&all);
     let here = module_of(&file.path);
@@ -79,12 +99,18 @@ fn named_paths(file: &File, modules: &BTreeSet<Module>) -> Vec<(Vec<String>, usi
         let follows_path = at >= 2 && starts(&code, at - 2, &[":", ":"]);
         if !follows_path
             && starts(&code, at + 1, &[":", ":"])
-            && let Some(base) = base(&code[at].text, &here, modules)
+            && let Some(path) = base(&code[at].text, &here, modules)
         {
-            walk(&code, at + 3, base, &mut found);
+            let start = Named { path, name: String::new(), line: code[at].line, exported: is_export(&code, at) };
+            walk(&code, at + 3, start, &mut found);
         }
     }
     found
+}
+
+/// Whether the path that begins at `at` stands in a `pub use`, whoever may see it.
+fn is_export(code: &[Token], at: usize) -> bool {
+    at >= 2 && code[at - 1].text == "use" && (code[at - 2].text == "pub" || code[at - 2].text == ")")
 }
 
 /// Where a path begins that starts with this word: a keyword, or a child of the module.
@@ -101,28 +127,33 @@ fn base(word: &str, here: &str, modules: &BTreeSet<Module>) -> Option<Vec<String
 }
 
 /// Follows a path, or each path of a group in braces, from `at`.
-fn walk(code: &[Token], at: usize, mut path: Vec<String>, found: &mut Vec<(Vec<String>, usize)>) {
+fn walk(code: &[Token], at: usize, mut named: Named, found: &mut Vec<Named>) {
     let Some(token) = code.get(at) else { return };
+    named.line = token.line;
     match token.text.as_str() {
         "{" => {
             let end = closing(code, at);
             let mut start = at + 1;
             while start < end {
-                walk(code, start, path.clone(), found);
+                walk(code, start, named.clone(), found);
                 start = next_of_group(code, start, end);
             }
         }
         "super" => {
-            path.pop();
-            walk(code, at + 3, path, found);
+            named.path.pop();
+            walk(code, at + 3, named, found);
         }
-        "self" | "*" => found.push((path, token.line)),
+        "self" | "*" => found.push(named),
         word => {
-            path.push(word.to_owned());
+            named.path.push(word.to_owned());
+            word.clone_into(&mut named.name);
             if starts(code, at + 1, &[":", ":"]) {
-                walk(code, at + 3, path, found);
+                walk(code, at + 3, named, found);
             } else {
-                found.push((path, token.line));
+                if starts(code, at + 1, &["as"]) {
+                    code[at + 2].text.clone_into(&mut named.name);
+                }
+                found.push(named);
             }
         }
     }
@@ -152,13 +183,23 @@ mod tests {
     #[test]
     fn imports_are_seen_in_every_way_of_writing_them() {
         let files = [
-            ("lib.rs", "mod a; mod b; mod c; pub use c::{Thing, deep::Other};"),
-            ("a.rs", "use crate::{b::{X, Y}, c::deep::Other}; use crate::Thing; fn f() { m!(super::b::g()) }"),
+            ("lib.rs", "mod a; mod b; mod c;"),
+            ("a.rs", "use crate::{b::{X, Y}, c::deep::Other}; fn f() { m!(super::b::g()) }"),
             ("b.rs", "#[cfg(test)] mod tests { use crate::a::Z; }"),
             ("c/mod.rs", "mod deep; use self::deep::Other; fn f() { deep::g() }"),
             ("c/deep.rs", "fn f() { crate::b::X }"),
         ];
-        let expected = ["a b", "a b", "a c::deep", "a c", "a b", "c c::deep", "c c::deep", "c::deep b"];
-        assert_eq!(edges(&files), expected);
+        assert_eq!(edges(&files), ["a b", "a b", "a c::deep", "a b", "c c::deep", "c c::deep", "c::deep b"]);
+    }
+
+    #[test]
+    fn a_re_export_is_looked_through() {
+        let files = [
+            ("lib.rs", "mod a; mod c; pub use c::{Thing as Named, Other};"),
+            ("a.rs", "use crate::{Named, Other, Unknown};"),
+            ("c.rs", "mod deep; pub(crate) use self::deep::Other; pub struct Thing;"),
+            ("c/deep.rs", "use super::Thing;"),
+        ];
+        assert_eq!(edges(&files), ["a c", "a c::deep", "a ", "c::deep c"]);
     }
 }
