@@ -7,6 +7,7 @@
 //! keeps a list of the real ones.
 
 mod begin;
+mod deadlines;
 mod forget;
 mod life;
 mod record;

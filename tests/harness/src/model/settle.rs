@@ -81,7 +81,6 @@ impl Model {
             (State::InProgress, _) if record.effect == Effect::InLedger => Err(Code::InvalidArgument),
             (State::Parked { found_lapsed: true, .. } | State::Tombstone { .. }, _) => Err(Code::ClaimLost),
             (_, Some(known)) if known == value => Ok(()),
-            (State::InProgress, Some(_)) => Err(Code::InvalidArgument),
             (State::InProgress, None) => {
                 let mut record = record;
                 record.steps.push((name.into(), Bytes::from(value)));

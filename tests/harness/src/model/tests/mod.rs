@@ -2,6 +2,7 @@
 
 mod begin;
 mod life;
+mod scenarios;
 mod settle;
 mod upkeep;
 
