@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use keyledger::{Fingerprint, HttpRequest, Key, KeyId, Members, Scope};
+use keyledger::{Fingerprint, HttpRequest, Key, KeyId, Members, OperationName, Scope};
 use serde_json::Value;
 
 use super::file::folder;
@@ -149,6 +149,6 @@ fn claim_derived(case: &Value) -> Result<String, String> {
     let of = |name: &str| case[name].as_str().unwrap_or_default();
     let scope = Scope::new(of("scope")).map_err(|error| error.to_string())?;
     let key = Key::new(of("key")).map_err(|error| error.to_string())?;
-    let id = KeyId::new(scope, of("operation"), key).map_err(|error| error.to_string())?;
-    Ok(id.derive_key(of("name")).as_str().to_owned())
+    let operation = OperationName::new(of("operation")).map_err(|error| error.to_string())?;
+    Ok(KeyId::new(scope, operation, key).derive_key(of("name")).as_str().to_owned())
 }
