@@ -7,6 +7,7 @@ use std::io;
 ///
 /// Calls may come from several threads; reads go on while a write of another place is under way.
 #[cfg_attr(not(any(test, feature = "test-support")), expect(unreachable_pub, reason = "public with test-support"))]
+#[allow(clippy::len_without_is_empty, reason = "nobody asks")]
 pub trait Disk: Send + Sync + Debug {
     /// Length in bytes.
     fn len(&self) -> io::Result<u64>;
@@ -36,19 +37,19 @@ mod file {
     use std::io;
 
     use super::Disk;
-    use crate::store::lock::FileLock;
+    use crate::store::lock::{self, FileLock};
 
     /// A file of the operating system, locked for as long as this lives or until it is closed.
     #[derive(Debug)]
     pub(in crate::store) struct FileDisk {
         // The order matters: the file closes, and with it the lock of the system, before this process may try again.
         file: File,
-        lock: FileLock,
+        _lock: FileLock,
     }
 
     impl FileDisk {
         pub(in crate::store) fn new(file: File, lock: FileLock) -> Self {
-            Self { file, lock }
+            Self { file, _lock: lock }
         }
     }
 
@@ -99,7 +100,7 @@ mod file {
         }
 
         fn close(&self) -> io::Result<()> {
-            self.lock.release(&self.file)
+            lock::unlock(&self.file)
         }
     }
 }

@@ -14,7 +14,7 @@ type FileId = (u64, u64);
 // not keep two handles of one process apart, and closing either of them frees it.
 static OPEN: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
 
-/// Held while a file is open. Freed by `release`, or when the file it was taken on is closed.
+/// Held while a file is open. Freed by [`unlock`], or when the file it was taken on is closed.
 ///
 /// Dropping it does not unlock the file: a handle that a forked child drops shares its lock with the parent.
 #[derive(Debug)]
@@ -26,11 +26,6 @@ impl FileLock {
         let id = file_id(&file.metadata().map_err(OpenError::Unavailable)?);
         let lock = FileLock::list(id)?;
         if try_lock(file).map_err(OpenError::Unavailable)? { Ok(lock) } else { Err(OpenError::AlreadyOpen) }
-    }
-
-    /// Unlocks `file`, also where a forked child still holds the same open file.
-    pub(super) fn release(&self, file: &File) -> io::Result<()> {
-        unlock(file)
     }
 
     fn list(id: Option<FileId>) -> Result<FileLock, OpenError> {
@@ -64,7 +59,7 @@ fn open_files() -> MutexGuard<'static, BTreeSet<FileId>> {
 }
 
 #[cfg(unix)]
-#[allow(clippy::unnecessary_wraps)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
 fn file_id(metadata: &Metadata) -> Option<FileId> {
     use std::os::unix::fs::MetadataExt;
     Some((metadata.dev(), metadata.ino()))
@@ -87,8 +82,9 @@ fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Unlocks a file, also where a forked child still holds the same open file.
 #[cfg(unix)]
-fn unlock(file: &File) -> io::Result<()> {
+pub(super) fn unlock(file: &File) -> io::Result<()> {
     Ok(rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock)?)
 }
 
@@ -101,7 +97,8 @@ fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Unlocks a file.
 #[cfg(not(unix))]
-fn unlock(file: &File) -> io::Result<()> {
+pub(super) fn unlock(file: &File) -> io::Result<()> {
     file.unlock()
 }

@@ -124,6 +124,7 @@ pub(crate) trait Snapshot: Send + Sync {
 
 /// What `Store::report` found by walking the file. Bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit is in the name")]
 pub(crate) struct FileReport {
     /// Length of the file (of the image, in memory).
     pub(crate) file_bytes: u64,

@@ -8,6 +8,7 @@ mod backend;
 mod create;
 mod engine;
 mod errors;
+mod fresh;
 mod header;
 mod open;
 mod tables;
@@ -21,17 +22,9 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use self::create::copy_to;
 use self::engine::Engine;
+pub(crate) use self::engine::StoreOptions;
 use super::disk::Disk;
 use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Writes};
-
-/// How a store is opened.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct StoreOptions {
-    /// Memory for pages of the file, in bytes.
-    pub(crate) cache_bytes: usize,
-    /// Names the file if it is created now.
-    pub(crate) creation_id: CreationId,
-}
 
 /// A ledger file, or a disk in its place, opened by this process alone.
 #[derive(Debug)]

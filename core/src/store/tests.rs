@@ -163,7 +163,7 @@ fn an_empty_key_and_an_empty_value_are_stored(subject: &Subject) {
 
 fn a_value_of_a_mebibyte_comes_back_byte_for_byte(subject: &Subject) {
     let mut dice = Dice(1);
-    let value: Vec<u8> = (0..1 << 20).map(|_| dice.below(256) as u8).collect();
+    let value: Vec<u8> = (0..1 << 20).map(|_| dice.byte()).collect();
     subject.store.commit(&put(Space::Records, b"big", &value)).unwrap();
     assert!(get(&*subject.store.snapshot().unwrap(), Space::Records, b"big") == Some(value));
 }
@@ -230,7 +230,7 @@ fn random_commits_leave_what_a_plain_map_has(subject: &Subject) {
         let mut writes = Writes::default();
         for _ in 0..dice.below(40) {
             let space = Space::ALL[dice.below(4)];
-            let key = vec![dice.below(8) as u8; dice.below(4)];
+            let key = vec![dice.byte() % 8; dice.below(4)];
             if dice.below(3) == 0 {
                 writes.delete(space, key.clone());
                 model.remove(&(space, key));
@@ -306,7 +306,7 @@ fn a_copy_holds_what_the_snapshot_shows(subject: &Subject) {
     let mut writes = Writes::default();
     for number in 0_u32..3000 {
         let space = Space::ALL[number as usize % 4];
-        writes.put(space, number.to_be_bytes().to_vec(), vec![number as u8; 2000]);
+        writes.put(space, number.to_be_bytes().to_vec(), vec![number.to_be_bytes()[3]; 2000]);
     }
     subject.store.commit(&writes).unwrap();
     let snapshot = subject.store.snapshot().unwrap();
@@ -362,7 +362,7 @@ fn threads_read_while_one_commits(subject: &Subject) {
 fn bytes_are_counted(subject: &Subject) {
     let store = &subject.store;
     let before = store.report().unwrap().stored_bytes;
-    store.commit(&put(Space::Records, &[1; 10], &[2; 90_000])).unwrap();
+    store.commit(&put(Space::Records, &[1; 10], &vec![2; 90_000])).unwrap();
     let report = store.report().unwrap();
     let stored = report.stored_bytes - before;
     assert!((90_010..90_100).contains(&stored), "{stored}");
@@ -377,10 +377,18 @@ fn bytes_are_counted(subject: &Subject) {
 struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, end: usize) -> usize {
+    fn next(&mut self) -> u32 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
+        u32::try_from(self.0 >> 32).unwrap()
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.next().to_be_bytes()[0]
+    }
+
+    fn below(&mut self, end: usize) -> usize {
+        self.next() as usize % end
     }
 }

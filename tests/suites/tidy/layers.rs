@@ -25,6 +25,7 @@ const LAYERS: &[Layer] = &[
     Layer { modules: MACHINE, may_import: &[VALUES] },
     Layer { modules: CODEC, may_import: &[VALUES, MACHINE] },
     Layer { modules: STORE, may_import: &[] },
+    Layer { modules: &["test_support"], may_import: &[STORE] },
     Layer { modules: COMMIT, may_import: &[STORE] },
     Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT] },
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ERROR] },

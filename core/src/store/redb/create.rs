@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::StoreOptions;
-use super::engine::Engine;
-use super::open::create_on;
+use super::engine::{Engine, StoreOptions};
+use super::fresh::{Content, create_on};
 use crate::store::disk::{Disk, FileDisk};
 use crate::store::lock::FileLock;
 use crate::store::{CreationId, OpenError, Order, Snapshot, Space, StoreError, Writes};
@@ -27,15 +26,11 @@ const COPY_CHUNK_BYTES: usize = 2 << 20;
 // Left-over temporary files that are passed over before giving up.
 const TEMPORARY_NAMES_MAX: usize = 1000;
 
-/// Makes a ledger under a temporary name beside `path`, lets `fill` write into it, syncs it, and gives it its name unless
+/// Makes a ledger under a temporary name beside `path`, lets `content` write into it, syncs it, and gives it its name unless
 /// the name is taken by then.
-pub(super) fn create(
-    path: &Path,
-    options: StoreOptions,
-    fill: &mut dyn FnMut(&Engine) -> Result<(), OpenError>,
-) -> Result<Placed, OpenError> {
+pub(super) fn create(path: &Path, options: StoreOptions, content: Content<'_>) -> Result<Placed, OpenError> {
     let (temporary, file) = create_temporary(path).map_err(OpenError::Unavailable)?;
-    let placed = write(file, options, fill).and_then(|()| place(&temporary, path).map_err(OpenError::Unavailable));
+    let placed = write(file, options, content).and_then(|()| place(&temporary, path).map_err(OpenError::Unavailable));
     // Gone already if it was renamed; left over otherwise, where nothing ever opens it.
     let _ = fs::remove_file(&temporary);
     sync_folder(path)?;
@@ -89,14 +84,10 @@ fn chunk(snapshot: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<
     Ok((writes, last))
 }
 
-fn write(
-    file: File,
-    options: StoreOptions,
-    fill: &mut dyn FnMut(&Engine) -> Result<(), OpenError>,
-) -> Result<(), OpenError> {
+fn write(file: File, options: StoreOptions, content: Content<'_>) -> Result<(), OpenError> {
     let lock = FileLock::take(&file)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, lock));
-    create_on(&disk, options, fill)
+    create_on(&disk, options, content)
 }
 
 fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {

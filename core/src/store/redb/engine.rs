@@ -1,7 +1,6 @@
 //! A redb database over an open disk: snapshots, commits, and the state they leave it in.
 
 use std::fmt;
-use std::io;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
 use ::redb::{Builder, Database, ReadableDatabase, WriteTransaction};
@@ -17,6 +16,15 @@ use crate::store::{
     CommitError, CreationId, FileReport, KeyRange, OpenError, Order, Snapshot, Space, StoreError, Visit, Writes,
     holds_nothing,
 };
+
+/// How a store is opened.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StoreOptions {
+    /// Memory for pages of the file, in bytes.
+    pub(crate) cache_bytes: usize,
+    /// Names the file if it is created now.
+    pub(crate) creation_id: CreationId,
+}
 
 /// An open database. Dropped without `close`, it is as if the process had been killed: nothing more is written.
 pub(super) struct Engine {
@@ -230,10 +238,4 @@ impl Snapshot for RedbSnapshot {
         }
         self.noting_failure(self.tables.scan(space, range, order, visit))
     }
-}
-
-/// Writes and syncs the header page of `disk`.
-pub(super) fn put_header(disk: &dyn Disk, header: header::Header) -> io::Result<()> {
-    disk.write(0, &header.page())?;
-    disk.sync()
 }

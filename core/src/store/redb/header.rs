@@ -21,7 +21,8 @@ use crate::store::disk::Disk;
 use crate::store::{CreationId, OpenError};
 
 /// Where redb's storage begins.
-pub(super) const PAGE: u64 = 4096;
+pub(super) const PAGE: u64 = PAGE_LEN as u64;
+const PAGE_LEN: usize = 4096;
 
 /// The version that this code writes, and the only one that it reads.
 const FORMAT_VERSION: u32 = 1;
@@ -55,7 +56,7 @@ pub(super) struct Header {
 impl Header {
     /// The whole first page.
     pub(super) fn page(self) -> Vec<u8> {
-        let mut page = vec![0; PAGE as usize];
+        let mut page = vec![0; PAGE_LEN];
         page[..VERSION_AT].copy_from_slice(&MAGIC);
         page[VERSION_AT..STAGE_AT].copy_from_slice(&FORMAT_VERSION.to_be_bytes());
         page[STAGE_AT..ID_AT].copy_from_slice(&(self.stage as u32 + 1).to_be_bytes());
@@ -111,11 +112,11 @@ pub(super) fn inspect(disk: &dyn Disk) -> Result<Header, OpenError> {
 /// Reads the header, whatever its stage. Writes nothing.
 pub(super) fn read(disk: &dyn Disk) -> Result<Header, OpenError> {
     let len = disk.len().map_err(OpenError::Unavailable)?;
-    let start = read_start(disk, 0, usize::try_from(len.min(PAGE)).unwrap_or(PAGE as usize))?;
+    let start = read_start(disk, 0, usize::try_from(len).map_or(PAGE_LEN, |len| len.min(PAGE_LEN)))?;
     if start.is_empty() {
         return Err(wrong("the file is empty"));
     }
-    if len >= PAGE {
+    if start.len() == PAGE_LEN {
         return Header::of_page(&start);
     }
     let known = start.len().min(MAGIC.len());

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::StoreOptions;
-use super::engine::{Engine, put_header};
-use super::header::{self, Header, Stage};
+use super::engine::{Engine, StoreOptions};
+use super::fresh::create_on;
+use super::header::{self, Stage};
 use crate::store::OpenError;
 use crate::store::disk::Disk;
 
@@ -20,21 +20,6 @@ pub(super) fn open_or_create_on(disk: &Arc<dyn Disk>, options: StoreOptions) -> 
     Engine::start(Arc::clone(disk), options.cache_bytes)
 }
 
-/// Makes a new ledger on a disk, lets `fill` write into it, and closes it. Whatever was on the disk is gone.
-pub(super) fn create_on(
-    disk: &Arc<dyn Disk>,
-    options: StoreOptions,
-    fill: &mut dyn FnMut(&Engine) -> Result<(), OpenError>,
-) -> Result<(), OpenError> {
-    let header = |stage| Header { stage, creation_id: options.creation_id };
-    put_header(&**disk, header(Stage::Creating)).map_err(OpenError::Unavailable)?;
-    disk.set_len(header::PAGE).map_err(OpenError::Unavailable)?;
-    let engine = Engine::create(Arc::clone(disk), options.cache_bytes, options.creation_id)?;
-    fill(&engine)?;
-    engine.finish()?;
-    put_header(&**disk, header(Stage::Ready)).map_err(OpenError::Unavailable)
-}
-
 #[cfg(not(target_arch = "wasm32"))]
 mod path {
     use std::fs::{self, File, OpenOptions};
@@ -43,7 +28,8 @@ mod path {
     use std::sync::Arc;
 
     use super::super::create::{self, Placed};
-    use super::super::{StoreOptions, engine::Engine, header};
+    use super::super::engine::{Engine, StoreOptions};
+    use super::super::header;
     use crate::store::OpenError;
     use crate::store::disk::FileDisk;
     use crate::store::lock::{self, FileLock};

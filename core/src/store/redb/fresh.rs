@@ -1,0 +1,29 @@
+//! A new ledger on an empty disk.
+
+use std::io;
+use std::sync::Arc;
+
+use super::engine::{Engine, StoreOptions};
+use super::header::{Header, PAGE, Stage};
+use crate::store::OpenError;
+use crate::store::disk::Disk;
+
+/// Writes what a new file shall hold.
+pub(super) type Content<'a> = &'a mut dyn FnMut(&Engine) -> Result<(), OpenError>;
+
+/// Makes a new ledger on a disk, lets `content` write into it, and closes it. Whatever was on the disk is gone.
+pub(super) fn create_on(disk: &Arc<dyn Disk>, options: StoreOptions, content: Content<'_>) -> Result<(), OpenError> {
+    let header = |stage| Header { stage, creation_id: options.creation_id };
+    put_header(&**disk, header(Stage::Creating)).map_err(OpenError::Unavailable)?;
+    disk.set_len(PAGE).map_err(OpenError::Unavailable)?;
+    let engine = Engine::create(Arc::clone(disk), options.cache_bytes, options.creation_id)?;
+    content(&engine)?;
+    engine.finish()?;
+    put_header(&**disk, header(Stage::Ready)).map_err(OpenError::Unavailable)
+}
+
+/// Writes and syncs the header page of `disk`.
+fn put_header(disk: &dyn Disk, header: Header) -> io::Result<()> {
+    disk.write(0, &header.page())?;
+    disk.sync()
+}
