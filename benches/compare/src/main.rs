@@ -71,9 +71,24 @@ fn main() -> Result<ExitCode> {
 fn contests(folder: &Path, effort: Effort) -> Result<Vec<Contest>> {
     let side = |name: &str| folder.join(name);
     Ok(vec![
-        Contest::new("c1_inledger_vs_sqlite_one", Some(0.9), ours::in_ledger(&side("a"), 1)?, sqlite::one(&side("b"), 1)?),
-        Contest::new("c1_repeatable_vs_sqlite_two", Some(1.0), ours::repeatable(&side("c"), 1)?, sqlite::two(&side("d"), 1)?),
-        Contest::new("c64_inledger_vs_sqlite_one", None, ours::in_ledger(&side("e"), 64)?, sqlite::one(&side("f"), 64)?),
+        Contest::new(
+            "c1_inledger_vs_sqlite_one",
+            Some(0.9),
+            ours::in_ledger(&side("a"), 1)?,
+            sqlite::one(&side("b"), 1)?,
+        ),
+        Contest::new(
+            "c1_repeatable_vs_sqlite_two",
+            Some(1.0),
+            ours::repeatable(&side("c"), 1)?,
+            sqlite::two(&side("d"), 1)?,
+        ),
+        Contest::new(
+            "c64_inledger_vs_sqlite_one",
+            None,
+            ours::in_ledger(&side("e"), 64)?,
+            sqlite::one(&side("f"), 64)?,
+        ),
         Contest::new(
             "c64_repeatable_vs_sqlite_two",
             Some(20.0),
