@@ -12,10 +12,9 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
-pub use error::{FingerprintError, FingerprintErrorReason, Place};
+pub use error::{FingerprintError, FingerprintErrorReason, JSON_DEPTH_MAX, Place};
 pub(crate) use frames::Frames;
 pub use http::HttpRequest;
-pub use json::JSON_DEPTH_MAX;
 use json::Json;
 pub use pointer::{Members, Pointer, PointerError};
 

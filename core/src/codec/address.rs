@@ -89,11 +89,7 @@ mod tests {
     use crate::key::Key;
 
     fn address(scope: &str, operation: &str, key: &str, salt: u8) -> Address {
-        let id = KeyId::new(
-            Scope::new(scope).unwrap(),
-            OperationName::new(operation).unwrap(),
-            Key::new(key).unwrap(),
-        );
+        let id = KeyId::new(Scope::new(scope).unwrap(), operation, Key::new(key).unwrap()).unwrap();
         Address::new(id, &[salt; 16])
     }
 

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::json::JSON_DEPTH_MAX;
+/// How many arrays and objects may be inside each other. The walk is recursive: this keeps hostile input off the stack.
+pub const JSON_DEPTH_MAX: usize = 128;
 
 /// JSON that F1 refuses: it could be read in two ways, or is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! HTTP requests (F3).
 
-use super::Frames;
+use super::frames::Frames;
 use super::parser;
 use super::pointer::Members;
 

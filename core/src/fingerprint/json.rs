@@ -10,11 +10,8 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::error::{FingerprintError, FingerprintErrorReason};
+use super::error::{FingerprintError, FingerprintErrorReason, JSON_DEPTH_MAX};
 use super::number;
-
-/// How many arrays and objects may be inside each other. The walk is recursive: this keeps hostile input off the stack.
-pub const JSON_DEPTH_MAX: usize = 128;
 
 /// A JSON value that F1 accepts.
 pub(super) enum Json<'a> {

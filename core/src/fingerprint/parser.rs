@@ -8,8 +8,8 @@ mod strings;
 
 use std::borrow::Cow;
 
-use super::error::{FingerprintError, FingerprintErrorReason};
-use super::json::{JSON_DEPTH_MAX, Json, canonical_order};
+use super::error::{FingerprintError, FingerprintErrorReason, JSON_DEPTH_MAX};
+use super::json::{Json, canonical_order};
 use super::number;
 
 type Result<T> = std::result::Result<T, FingerprintError>;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Key, KeyError, OperationName, Scope};
+use super::part::{Key, KeyError, OperationName, Scope};
 
 /// (scope, operation name, key): the identity of a record. Keys of two scopes or two operations never meet.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,8 +30,17 @@ pub enum KeyIdBytesError {
 }
 
 impl KeyId {
-    /// Puts three parts together, each of which has been checked.
-    pub const fn new(scope: Scope, operation: OperationName, key: Key) -> Self {
+    /// The id of `key` in `scope`, for the operation of this name.
+    ///
+    /// # Errors
+    ///
+    /// When L1 refuses the operation's name; the other two have been checked.
+    pub fn new(scope: Scope, operation: impl AsRef<str>, key: Key) -> Result<Self, KeyError> {
+        Ok(Self::of_parts(scope, OperationName::new(operation)?, key))
+    }
+
+    /// Three parts, each of which has been checked, as an id.
+    pub const fn of_parts(scope: Scope, operation: OperationName, key: Key) -> Self {
         Self { scope, operation, key }
     }
 
@@ -64,16 +73,6 @@ impl KeyId {
         framed(&[self.scope.as_str(), self.operation.as_str(), self.key.as_str()])
     }
 
-    /// What the bytes of every id in `scope` start with, and of no other id.
-    pub fn scope_prefix(scope: &Scope) -> Vec<u8> {
-        framed(&[scope.as_str()])
-    }
-
-    /// What the bytes of every id of `operation` in `scope` start with, and of no other id.
-    pub fn operation_prefix(scope: &Scope, operation: &OperationName) -> Vec<u8> {
-        framed(&[scope.as_str(), operation.as_str()])
-    }
-
     /// The id whose bytes these are.
     ///
     /// # Errors
@@ -92,7 +91,7 @@ impl KeyId {
         let (scope, rest) = split_part(bytes)?;
         let (operation, rest) = split_part(rest)?;
         let (key, rest) = split_part(rest)?;
-        let id = Self::new(Scope::new(scope)?, OperationName::new(operation)?, Key::new(key)?);
+        let id = Self::new(Scope::new(scope)?, operation, Key::new(key)?)?;
         Ok((id, bytes.len() - rest.len()))
     }
 }

@@ -2,8 +2,12 @@
 
 use uuid::{Builder, Uuid};
 
-use super::Key;
+use super::part::Key;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+use crate::clock::{Clock, SystemClock};
 use crate::entropy::Entropy;
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+use crate::entropy::OsEntropy;
 use crate::fingerprint::Frames;
 
 const DERIVE_TAG: &str = "keyledger/derive/1";
@@ -45,9 +49,14 @@ impl Key {
 /// From the operating system's clock and random source; where there is neither, use [`Key::v7`] and [`Key::v4`].
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 impl Key {
+    /// A new `UUIDv7`, the default kind of key (F5).
+    pub fn random() -> Self {
+        Self::v7(SystemClock.wall_ms(), &OsEntropy)
+    }
+
     /// A new `UUIDv4`.
     pub fn random_v4() -> Self {
-        Self::v4(&crate::entropy::OsEntropy)
+        Self::v4(&OsEntropy)
     }
 }
 

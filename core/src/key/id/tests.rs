@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn id(scope: &str, operation: &str, key: &str) -> KeyId {
-    KeyId::new(Scope::new(scope).unwrap(), OperationName::new(operation).unwrap(), Key::new(key).unwrap())
+    KeyId::new(Scope::new(scope).unwrap(), operation, Key::new(key).unwrap()).unwrap()
 }
 
 /// Text of few different characters, so that the parts of two ids often look alike, and of up to 255 bytes.
@@ -30,16 +30,6 @@ proptest! {
     }
 
     #[test]
-    fn an_id_starts_with_the_prefixes_of_its_own_scope_and_operation_alone(left in any_id(), right in any_id()) {
-        let bytes = left.to_bytes();
-        prop_assert_eq!(left.scope() == right.scope(), bytes.starts_with(&KeyId::scope_prefix(right.scope())));
-        prop_assert_eq!(
-            (left.scope(), left.operation()) == (right.scope(), right.operation()),
-            bytes.starts_with(&KeyId::operation_prefix(right.scope(), right.operation()))
-        );
-    }
-
-    #[test]
     fn whatever_bytes_are_read_they_are_an_id_of_these_bytes_or_an_error(bytes in prop::collection::vec(0_u8..5, 0..12)) {
         if let Ok(id) = KeyId::from_bytes(&bytes) {
             prop_assert_eq!(id.to_bytes(), bytes);
@@ -63,6 +53,13 @@ fn damaged_bytes_are_told_apart() {
     assert_eq!(read(b"\x01a\x01\xff\x01c"), KeyIdBytesError::NotUtf8);
     assert!(matches!(read(b"\x01a\x00\x01c"), KeyIdBytesError::Refused(KeyError { .. })));
     assert!(matches!(read(b"\x01a\x01b\x01\n"), KeyIdBytesError::Refused(KeyError { .. })));
+}
+
+// L1.
+#[test]
+fn an_operation_s_name_is_checked_when_an_id_is_made_of_it() {
+    let refused = KeyId::new(Scope::single(), "", Key::new("k").unwrap());
+    assert_eq!(refused, Err(OperationName::new("").unwrap_err()));
 }
 
 #[test]
