@@ -110,6 +110,7 @@ REFUSED = [
     ("a negative integer that a double cannot hold", "[-9007199254740993]"),
     ("the greatest integer of 64 bits", "18446744073709551615"),
     ("an integer of 24 digits that a double cannot hold", "100000000000000000000000"),
+    ("the canonical digits of a great integer, which are not its exact ones", "295147905179352830000"),
     ("an integer beyond every double", "1" + "0" * 400),
     ("a number beyond every double", "1e400"),
     ("a negative number beyond every double", "-1e400"),
