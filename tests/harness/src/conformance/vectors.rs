@@ -150,5 +150,5 @@ fn claim_derived(case: &Value) -> Result<String, String> {
     let scope = Scope::new(of("scope")).map_err(|error| error.to_string())?;
     let key = Key::new(of("key")).map_err(|error| error.to_string())?;
     let operation = OperationName::new(of("operation")).map_err(|error| error.to_string())?;
-    Ok(KeyId::new(scope, operation, key).derive_key(of("name")).as_str().to_owned())
+    Ok(KeyId::of_parts(scope, operation, key).derive_key(of("name")).as_str().to_owned())
 }
