@@ -2,8 +2,9 @@
 
 use crate::backend::{CountingBackend, Counts, Tally};
 use crate::choice::Layout;
+use crate::figures::Figures;
 use crate::item::Item;
-use crate::ops::{Expired, Ledger};
+use crate::ops::{Expired, Ledger, rewrite_counters};
 use crate::rows::{Rows, rows_of};
 use redb::{Builder, Database};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::time::Instant;
 /// A layout with its database and what it has been asked to store so far.
 pub(crate) struct Bench {
     pub(crate) layout: Layout,
-    pub(crate) path: PathBuf,
+    path: PathBuf,
     pub(crate) db: Database,
     counts: Arc<Counts>,
     bucket_ms: u64,
@@ -29,6 +30,32 @@ pub(crate) struct Setting {
     pub(crate) cache_bytes: usize,
 }
 
+/// Opens and preloads a file for each layout, and notes how large they are.
+pub(crate) fn preloaded(
+    layouts: &[Layout],
+    folder: &Path,
+    setting: Setting,
+    figures: &mut Figures,
+) -> anyhow::Result<Vec<Bench>> {
+    let mut benches = Vec::new();
+    let records = setting.records as f64;
+    for (number, layout) in layouts.iter().enumerate() {
+        let mut bench = Bench::open(*layout, &data_file(folder, number), setting, 0)?;
+        let spent = bench.preload(setting.records)?;
+        figures.add(layout.name, "preload /s", records / spent.seconds);
+        figures.add(layout.name, "file B/record", bench.file_bytes()? as f64 / records);
+        figures.add(layout.name, "used B/record", bench.used_bytes()? as f64 / records);
+        eprintln!("preloaded {} in {:.1} s", layout.name, spent.seconds);
+        benches.push(bench);
+    }
+    Ok(benches)
+}
+
+/// The file of the layout of that number in a run.
+pub(crate) fn data_file(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("{number}.redb"))
+}
+
 /// Time and disk traffic of a piece of work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
@@ -36,10 +63,11 @@ pub(crate) struct Spent {
     pub(crate) tally: Tally,
 }
 
-/// Records to a commit while preloading, at the least.
+/// Records to a commit while preloading.
 const PRELOAD_BATCH: u64 = 1_000;
-/// Commits that a preload takes, at the most.
-const PRELOAD_COMMITS: u64 = 60;
+/// The same for a ledger of a million records or more.
+const PRELOAD_BATCH_LARGE: u64 = 10_000;
+const LARGE: u64 = 1_000_000;
 /// A day and a week in hourly tables, whatever the number of records.
 const BUCKETS: u64 = 192;
 
@@ -64,8 +92,8 @@ impl Bench {
     pub(crate) fn preload(&mut self, records: u64) -> anyhow::Result<Spent> {
         self.spend(|bench| {
             while bench.next < records {
-                let batch = (records / PRELOAD_COMMITS).max(PRELOAD_BATCH).min(records - bench.next);
-                let batch = bench.take(batch);
+                let batch = if records < LARGE { PRELOAD_BATCH } else { PRELOAD_BATCH_LARGE };
+                let batch = bench.take(batch.min(records - bench.next));
                 bench.settled_at_once(&batch)?;
             }
             Ok(())
@@ -177,7 +205,7 @@ impl Bench {
         let ledger = self.ledger();
         let mut rows = rows_of(&txn, self.layout.tables, self.layout.put, self.layout.keep_open);
         let answer = work(&ledger, &mut *rows)?;
-        ledger.count(&mut *rows, self.next)?;
+        rewrite_counters(&mut *rows, self.next)?;
         drop(rows);
         txn.commit()?;
         Ok(answer)

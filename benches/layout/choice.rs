@@ -28,6 +28,15 @@ pub(crate) enum Place {
     Buckets,
 }
 
+/// Where an unsettled record lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsettled {
+    /// Where it will lie when it is settled.
+    AmongSettled,
+    /// In a small space of its own.
+    Apart,
+}
+
 /// Which deadlines have rows, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deadlines {
@@ -46,8 +55,7 @@ pub(crate) struct Layout {
     pub(crate) tables: Tables,
     pub(crate) key: KeyForm,
     pub(crate) place: Place,
-    /// Unsettled records lie in a small space of their own.
-    pub(crate) live: bool,
+    pub(crate) unsettled: Unsettled,
     pub(crate) deadlines: Deadlines,
     pub(crate) put: Put,
     /// Items of a batch are written in the order of their keys.
@@ -63,7 +71,7 @@ const A: Layout = Layout {
     tables: Tables::Split,
     key: KeyForm::Full,
     place: Place::Keyed { inline_max: usize::MAX },
-    live: false,
+    unsettled: Unsettled::AmongSettled,
     deadlines: Deadlines::One,
     put: Put::Insert,
     sorted: true,
@@ -75,7 +83,8 @@ const HASHED: Layout = Layout { name: "E split, hash 16, inline", key: KeyForm::
 
 const ONE_HASHED: Layout = Layout { name: "E1 one, hash 16, inline", tables: Tables::One, ..HASHED };
 
-const LIVE: Layout = Layout { name: "G one, hash 16, live apart", live: true, deadlines: Deadlines::Two, ..ONE_HASHED };
+const LIVE: Layout =
+    Layout { name: "G one, hash 16, live apart", unsettled: Unsettled::Apart, deadlines: Deadlines::Two, ..ONE_HASHED };
 
 const BY_EXPIRY: Layout = Layout { name: "H one, live apart, by expiry", place: Place::ByExpiry, ..LIVE };
 
@@ -92,6 +101,7 @@ pub(crate) const LAYOUTS: &[Layout] = &[
     Layout { name: "G2 split, hash 16, live apart", tables: Tables::Split, ..LIVE },
     BY_EXPIRY,
     Layout { name: "I split, buckets of bodies", place: Place::Buckets, ..HASHED },
+    Layout { name: "J one, live apart, arrival", place: Place::Arrival, ..LIVE },
 ];
 
 /// What one choice alone changes.
@@ -111,7 +121,6 @@ pub(crate) const VARIANTS: &[Layout] = &[
     Layout { name: "G full id", key: KeyForm::Full, ..LIVE },
     Layout { name: "G apart > 512", place: Place::Keyed { inline_max: 512 }, ..LIVE },
     Layout { name: "G complete does not read", reads_before_complete: false, ..LIVE },
-    Layout { name: "D one, live apart", place: Place::Arrival, ..LIVE },
 ];
 
 /// The layout of that name.

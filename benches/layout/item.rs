@@ -30,7 +30,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// The record of that number: a scope of 20 bytes, an operation of 16 and a UUIDv7 in text.
+    /// The record of that number: a scope of 20 bytes, an operation of 16 and a `UUIDv7` in text.
     pub(crate) fn numbered(sequence: u64) -> Self {
         let dice = splitmix(sequence);
         let scope = format!("tenant/{:013}", dice % SCOPES);
@@ -76,12 +76,6 @@ impl Item {
     }
 }
 
-/// What a stored record says, as far as the benchmark needs it.
-#[derive(Debug)]
-pub(crate) struct Stored {
-    pub(crate) item: Item,
-}
-
 /// A record: sequence, length of id, id, then a head and the body, filled from the sequence.
 pub(crate) fn encode(item: &Item, body_bytes: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(10 + item.id.len() + HEAD_BYTES + body_bytes);
@@ -102,12 +96,12 @@ pub(crate) fn encode_tombstone(item: &Item) -> Vec<u8> {
     bytes
 }
 
-/// Reads back what [`encode`] wrote.
-pub(crate) fn decode(bytes: &[u8]) -> anyhow::Result<Stored> {
+/// The item of a record that [`encode`] or [`encode_tombstone`] wrote.
+pub(crate) fn decode(bytes: &[u8]) -> anyhow::Result<Item> {
     let sequence = u64::from_be_bytes(bytes.get(..8).unwrap_or_default().try_into()?);
     let id_bytes = u16::from_be_bytes(bytes.get(8..10).unwrap_or_default().try_into()?);
     let id = bytes.get(10..10 + usize::from(id_bytes)).unwrap_or_default().to_vec();
-    Ok(Stored { item: Item::of_id(sequence, id) })
+    Ok(Item::of_id(sequence, id))
 }
 
 /// Appends `count` bytes that nothing can compress.

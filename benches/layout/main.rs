@@ -17,15 +17,18 @@ mod reopen;
 mod rows;
 mod speed;
 
-use bench::Setting;
+use bench::{Setting, preloaded};
 use choice::{LAYOUTS, Layout, VARIANTS, by_name};
-use clap::{Parser, Subcommand};
+use clap::{Parser, ValueEnum};
 use figures::Figures;
+use raw::RawDisk;
 use std::path::{Path, PathBuf};
 
 /// Measures table layouts of a ledger.
 #[derive(Debug, Parser)]
 struct Arguments {
+    /// What to measure, in this order (`reopen` always last); size is always measured.
+    work: Vec<Work>,
     /// Folder in which to make a folder for the data files, which is deleted at the end.
     #[arg(long)]
     folder: PathBuf,
@@ -38,6 +41,12 @@ struct Arguments {
     /// redb's cache, in MiB.
     #[arg(long, default_value_t = 64)]
     cache_mib: usize,
+    /// Times that each thing is measured; the median is shown.
+    #[arg(long, default_value_t = 7)]
+    rounds: u32,
+    /// Records that a sweep moves.
+    #[arg(long, default_value_t = 1_000)]
+    sweep: usize,
     /// Only the layouts whose name begins with one of these.
     #[arg(long)]
     only: Vec<String>,
@@ -47,43 +56,35 @@ struct Arguments {
     /// Print JSON, not a table.
     #[arg(long)]
     json: bool,
-    #[command(subcommand)]
-    work: Work,
+    #[command(flatten)]
+    child: Child,
 }
 
-#[derive(Clone, Debug, Subcommand)]
+/// What `reopen` tells the process that it starts and kills.
+#[derive(Debug, clap::Args)]
+struct Child {
+    #[arg(long = "child-layout", hide = true, requires = "file")]
+    layout: Option<String>,
+    #[arg(long = "child-file", hide = true)]
+    file: Option<PathBuf>,
+    #[arg(long = "child-start", hide = true, default_value_t = 0)]
+    start: u64,
+    #[arg(long = "child-quick-repair", hide = true)]
+    quick_repair: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Work {
-    /// Pairs a second, traffic of a commit, sweep and size.
-    Speed {
-        #[arg(long, default_value_t = 9)]
-        rounds: u32,
-        #[arg(long, default_value_t = 1_000)]
-        sweep: usize,
-    },
+    /// Pairs a second, and bytes and calls of a commit.
+    Speed,
     /// Point reads a second.
-    Reads {
-        #[arg(long, default_value_t = 9)]
-        rounds: u32,
-    },
+    Reads,
     /// What an open read transaction costs the commits beside it.
-    Held {
-        #[arg(long, default_value_t = 5)]
-        rounds: u32,
-    },
+    Held,
+    /// Moving expired records on.
+    Sweep,
     /// Opening a file whose writer was killed, with and without quick repair on its last commit.
-    Reopen {
-        #[arg(long, default_value_t = 5)]
-        rounds: u32,
-    },
-    /// What `reopen` starts as its child.
-    #[command(hide = true)]
-    WriteUntilKilled {
-        layout: String,
-        path: PathBuf,
-        start: u64,
-        #[arg(long)]
-        quick_repair: bool,
-    },
+    Reopen,
 }
 
 impl Arguments {
@@ -100,24 +101,32 @@ impl Arguments {
     }
 
     fn run(&self, folder: &Path) -> anyhow::Result<Figures> {
-        let (layouts, setting) = (self.layouts(), self.setting());
-        match &self.work {
-            Work::Speed { rounds, sweep } => {
-                speed::measure(&layouts, folder, setting, speed::Plan { rounds: *rounds, sweep: *sweep })
-            }
-            Work::Reads { rounds } => reads::measure(&layouts, folder, setting, *rounds),
-            Work::Held { rounds } => reads::measure_held(&layouts, folder, setting, *rounds),
-            Work::Reopen { rounds } => reopen::measure(&layouts, folder, setting, *rounds),
-            Work::WriteUntilKilled { layout, path, start, quick_repair } => {
-                reopen::write_until_killed(by_name(layout)?, path, setting, *start, *quick_repair)?;
-                Ok(Figures::default())
+        let (layouts, setting, rounds) = (self.layouts(), self.setting(), self.rounds);
+        let raw = RawDisk::create(&folder.join("raw"))?;
+        let mut figures = Figures::default();
+        let mut benches = preloaded(&layouts, folder, setting, &mut figures)?;
+        for work in self.work.iter().filter(|work| **work != Work::Reopen) {
+            match work {
+                Work::Speed => speed::measure(&mut benches, &raw, rounds, &mut figures)?,
+                Work::Reads => reads::measure(&mut benches, self.records, rounds, &mut figures)?,
+                Work::Held => reads::measure_held(&mut benches, rounds, &mut figures)?,
+                Work::Sweep => speed::measure_sweep(&mut benches, self.sweep, &mut figures)?,
+                Work::Reopen => {}
             }
         }
+        drop(benches);
+        if self.work.contains(&Work::Reopen) {
+            reopen::measure(&layouts, folder, setting, rounds, &mut figures)?;
+        }
+        Ok(figures)
     }
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if let Child { layout: Some(layout), file: Some(file), start, quick_repair } = &arguments.child {
+        return reopen::write_until_killed(by_name(layout)?, file, arguments.setting(), *start, *quick_repair);
+    }
     let folder = arguments.folder.join(format!("layout-{}", std::process::id()));
     std::fs::create_dir_all(&folder)?;
     let figures = arguments.run(&folder);

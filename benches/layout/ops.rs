@@ -1,6 +1,6 @@
 //! What a ledger does to its rows in each layout: begin, complete, both at once, sweep.
 
-use crate::choice::{Deadlines, Layout, Place};
+use crate::choice::{Deadlines, Layout, Place, Unsettled};
 use crate::item::{COUNTERS_BYTES, Item, decode, encode, encode_tombstone, fill};
 use crate::rows::{Rows, Space};
 use anyhow::{Context, ensure};
@@ -30,7 +30,7 @@ impl Ledger<'_> {
     pub(crate) fn begin(&self, rows: &mut dyn Rows, item: &Item) -> anyhow::Result<()> {
         self.expect_absent(rows, item)?;
         let (space, key) = self.unsettled_place(item);
-        if self.layout.place == Place::Arrival && !self.layout.live {
+        if self.layout.place == Place::Arrival && !self.unsettled_apart() {
             rows.put(Space::Index, &self.layout.key.of(item), &item.sequence.to_be_bytes())?;
         }
         rows.put(space, &key, &encode(item, 0))?;
@@ -45,16 +45,16 @@ impl Ledger<'_> {
         let (space, key) = self.unsettled_place(item);
         if self.layout.reads_before_complete {
             let stored = rows.get(space, &key)?.context("the record to complete is missing")?;
-            ensure!(decode(&stored)?.item.id == item.id, "another record has this key");
+            ensure!(decode(&stored)?.id == item.id, "another record has this key");
         }
         if let Some((space, key)) = self.lease_row(item) {
             rows.remove(space, &key)?;
         }
-        let indexed = self.layout.live || self.layout.place == Place::ByExpiry;
-        if indexed {
+        let moves = self.unsettled_apart();
+        if moves {
             rows.remove(space, &key)?;
         }
-        self.store_settled(rows, item, indexed)
+        self.store_settled(rows, item, moves)
     }
 
     /// Makes sure that the id is new, and writes the settled record at once.
@@ -63,17 +63,10 @@ impl Ledger<'_> {
         self.store_settled(rows, item, true)
     }
 
-    /// Rewrites the row that counts records by state.
-    pub(crate) fn count(&self, rows: &mut dyn Rows, seed: u64) -> anyhow::Result<()> {
-        let mut counters = Vec::new();
-        fill(&mut counters, COUNTERS_BYTES, seed);
-        rows.put(Space::Meta, b"counters", &counters)
-    }
-
     /// Moves up to `limit` expired records on, oldest first, and says how many.
     pub(crate) fn sweep(&self, rows: &mut dyn Rows, limit: usize, becomes: Expired) -> anyhow::Result<u64> {
         if self.layout.place == Place::Buckets {
-            return self.drop_bucket(rows);
+            return drop_bucket(rows);
         }
         let due = rows.first(Space::Expiry, &[CLASS_SETTLED], limit)?;
         for (key, value) in &due {
@@ -104,7 +97,7 @@ impl Ledger<'_> {
         let key = self.layout.key.of(item);
         let (space, _) = self.first_read(item);
         ensure!(rows.get(space, &key)?.is_none(), "the id is not new");
-        if self.layout.live || self.layout.place == Place::ByExpiry {
+        if self.unsettled_apart() {
             ensure!(rows.get(Space::Live, &key)?.is_none(), "the id is not new");
         }
         Ok(())
@@ -112,11 +105,15 @@ impl Ledger<'_> {
 
     fn unsettled_place(&self, item: &Item) -> (Space, Vec<u8>) {
         match self.layout.place {
-            _ if self.layout.live => (Space::Live, self.layout.key.of(item)),
-            Place::ByExpiry => (Space::Live, self.layout.key.of(item)),
+            _ if self.unsettled_apart() => (Space::Live, self.layout.key.of(item)),
             Place::Arrival => (Space::Records, number(item)),
-            Place::Keyed { .. } | Place::Buckets => (Space::Records, self.layout.key.of(item)),
+            Place::Keyed { .. } | Place::Buckets | Place::ByExpiry => (Space::Records, self.layout.key.of(item)),
         }
+    }
+
+    /// An unsettled record has no place in the order of expiry.
+    fn unsettled_apart(&self) -> bool {
+        self.layout.unsettled == Unsettled::Apart || self.layout.place == Place::ByExpiry
     }
 
     fn store_settled(&self, rows: &mut dyn Rows, item: &Item, write_index: bool) -> anyhow::Result<()> {
@@ -150,9 +147,9 @@ impl Ledger<'_> {
         rows.remove(Space::Expiry, due)?;
         let tail = due.get(9..).context("a deadline row is too short")?;
         let item = if self.layout.place == Place::ByExpiry {
-            decode(value)?.item
+            decode(value)?
         } else {
-            decode(&rows.get(Space::Records, tail)?.context("a deadline row names no record")?)?.item
+            decode(&rows.get(Space::Records, tail)?.context("a deadline row names no record")?)?
         };
         if let Place::Keyed { inline_max } = self.layout.place
             && self.body_apart(inline_max)
@@ -184,14 +181,6 @@ impl Ledger<'_> {
             }
             Place::Keyed { .. } | Place::Buckets => rows.remove(Space::Records, tail),
         }
-    }
-
-    fn drop_bucket(&self, rows: &mut dyn Rows) -> anyhow::Result<u64> {
-        let oldest = rows.first(Space::Meta, b"bucket/", 1)?;
-        let (name, number) = oldest.first().context("no bucket is left")?;
-        let number = u64::from_be_bytes(number.as_slice().try_into()?);
-        rows.remove(Space::Meta, name)?;
-        rows.drop_space(Space::Bucket(number))
     }
 
     /// Notes that the bucket of this record exists.
@@ -232,6 +221,21 @@ impl Ledger<'_> {
         fill(&mut body, self.body_bytes, item.sequence);
         body
     }
+}
+
+/// Rewrites the row that counts records by state.
+pub(crate) fn rewrite_counters(rows: &mut dyn Rows, seed: u64) -> anyhow::Result<()> {
+    let mut counters = Vec::new();
+    fill(&mut counters, COUNTERS_BYTES, seed);
+    rows.put(Space::Meta, b"counters", &counters)
+}
+
+fn drop_bucket(rows: &mut dyn Rows) -> anyhow::Result<u64> {
+    let oldest = rows.first(Space::Meta, b"bucket/", 1)?;
+    let (name, number) = oldest.first().context("no bucket is left")?;
+    let number = u64::from_be_bytes(number.as_slice().try_into()?);
+    rows.remove(Space::Meta, name)?;
+    rows.drop_space(Space::Bucket(number))
 }
 
 fn number(item: &Item) -> Vec<u8> {

@@ -1,14 +1,12 @@
 //! Reading stored records, and what an open read costs the commits beside it.
 
-use crate::bench::{Bench, Setting, Spent};
-use crate::choice::Layout;
+use crate::bench::{Bench, Spent};
 use crate::figures::Figures;
 use crate::item::{Item, splitmix};
 use crate::rows::address;
 use anyhow::{Context, ensure};
 use redb::{ReadOnlyTable, ReadTransaction, ReadableDatabase, TableDefinition};
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::time::Instant;
 
 type Bytes = &'static [u8];
@@ -17,52 +15,33 @@ const READS: u64 = 20_000;
 const PAIRS: u64 = 200;
 
 /// Point reads a second, by how much of the transaction is kept between them.
-pub(crate) fn measure(layouts: &[Layout], folder: &Path, setting: Setting, rounds: u32) -> anyhow::Result<Figures> {
-    let mut figures = Figures::default();
-    let mut benches = preloaded(layouts, folder, setting)?;
+pub(crate) fn measure(benches: &mut [Bench], records: u64, rounds: u32, figures: &mut Figures) -> anyhow::Result<()> {
     for round in 0..rounds {
-        for bench in &mut benches {
-            let items = stored_items(setting.records, round);
+        for bench in &mut *benches {
+            let items = stored_items(records, round);
             let name = bench.layout.name;
-            figures.add(name, "tables kept /s", read_speed(&items, kept_tables(bench)?)?);
-            figures.add(name, "transaction kept /s", read_speed(&items, kept_transaction(bench)?)?);
-            figures.add(name, "nothing kept /s", read_speed(&items, nothing_kept(bench))?);
+            figures.add(name, "tables kept, reads/s", read_speed(&items, kept_tables(bench)?)?);
+            figures.add(name, "transaction kept, reads/s", read_speed(&items, kept_transaction(bench)?)?);
+            figures.add(name, "nothing kept, reads/s", read_speed(&items, nothing_kept(bench))?);
         }
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// Pairs at one to a commit while a read is open: none, one over the latest commit, one over an old commit.
-pub(crate) fn measure_held(
-    layouts: &[Layout],
-    folder: &Path,
-    setting: Setting,
-    rounds: u32,
-) -> anyhow::Result<Figures> {
-    let mut figures = Figures::default();
-    let mut benches = preloaded(layouts, folder, setting)?;
+pub(crate) fn measure_held(benches: &mut [Bench], rounds: u32, figures: &mut Figures) -> anyhow::Result<()> {
     for _ in 0..rounds {
-        for bench in &mut benches {
-            held(bench, "no read", &mut figures, |_| Ok(None), |_, held| Ok(held))?;
-            held(bench, "latest read", &mut figures, open_read, |bench, _| open_read(bench))?;
-            held(bench, "old read", &mut figures, open_read, |_, held| Ok(held))?;
+        for bench in &mut *benches {
+            held(bench, "no read", figures, |_| Ok(None), |_, held| Ok(held))?;
+            held(bench, "latest read", figures, open_read, |bench, _| open_read(bench))?;
+            held(bench, "old read", figures, open_read, |_, held| Ok(held))?;
         }
     }
-    Ok(figures)
-}
-
-fn preloaded(layouts: &[Layout], folder: &Path, setting: Setting) -> anyhow::Result<Vec<Bench>> {
-    let numbered = layouts.iter().enumerate();
-    let benches = numbered.map(|(number, layout)| {
-        let mut bench = Bench::open(*layout, &folder.join(format!("{number}.redb")), setting, 0)?;
-        bench.preload(setting.records)?;
-        Ok(bench)
-    });
-    benches.collect()
+    Ok(())
 }
 
 fn stored_items(records: u64, round: u32) -> Vec<Item> {
-    (0..READS).map(|number| Item::numbered(splitmix(number ^ u64::from(round) << 32) % records)).collect()
+    (0..READS).map(|number| Item::numbered(splitmix(number ^ (u64::from(round) << 32)) % records)).collect()
 }
 
 fn read_speed(items: &[Item], mut read: impl FnMut(&Item) -> anyhow::Result<usize>) -> anyhow::Result<f64> {

@@ -1,6 +1,6 @@
 //! How long a file takes to open after its process was killed in the middle of writing.
 
-use crate::bench::{Bench, Setting};
+use crate::bench::{Bench, Setting, data_file};
 use crate::choice::Layout;
 use crate::figures::Figures;
 use anyhow::{Context, ensure};
@@ -23,26 +23,24 @@ enum Killed {
 }
 
 /// Kills a writer `rounds` times over each layout and times each opening.
-pub(crate) fn measure(layouts: &[Layout], folder: &Path, setting: Setting, rounds: u32) -> anyhow::Result<Figures> {
-    let mut figures = Figures::default();
-    let mut paths = Vec::new();
-    for (number, layout) in layouts.iter().enumerate() {
-        let path = folder.join(format!("{number}.redb"));
-        let mut bench = Bench::open(*layout, &path, setting, 0)?;
-        bench.preload(setting.records)?;
-        figures.add(layout.name, "file MB", bench.file_bytes()? as f64 / 1e6);
-        paths.push(path);
-    }
+pub(crate) fn measure(
+    layouts: &[Layout],
+    folder: &Path,
+    setting: Setting,
+    rounds: u32,
+    figures: &mut Figures,
+) -> anyhow::Result<()> {
     for round in 0..rounds {
-        for (layout, path) in layouts.iter().zip(&paths) {
+        for (number, layout) in layouts.iter().enumerate() {
+            let path = data_file(folder, number);
             let start = STRIDE * u64::from(2 * round + 1);
-            let spent = killed(*layout, path, setting, start, Killed::Writing)?;
+            let spent = killed(*layout, &path, setting, start, Killed::Writing)?;
             figures.add(layout.name, "open after kill in writing, ms", spent);
-            let spent = killed(*layout, path, setting, start + STRIDE, Killed::AfterQuickRepair)?;
+            let spent = killed(*layout, &path, setting, start + STRIDE, Killed::AfterQuickRepair)?;
             figures.add(layout.name, "open after quick repair commit, ms", spent);
         }
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// The child: writes until it is killed.
@@ -60,7 +58,7 @@ pub(crate) fn write_until_killed(
         bench.begin(&items)?;
         bench.complete_with(&items, true)?;
         println!("ready");
-        std::thread::sleep(Duration::from_secs(60));
+        std::thread::sleep(Duration::from_mins(1));
         return Ok(());
     }
     println!("ready");
@@ -88,9 +86,11 @@ fn spawn(layout: Layout, path: &Path, setting: Setting, start: u64, how: Killed)
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--folder").arg(folder).arg("--records").arg(setting.records.to_string());
     command.arg("--body").arg(setting.body_bytes.to_string());
-    command.arg("write-until-killed").arg(layout.name).arg(path).arg(start.to_string());
+    command.arg("--cache-mib").arg((setting.cache_bytes >> 20).to_string());
+    command.arg("--child-layout").arg(layout.name).arg("--child-file").arg(path);
+    command.arg("--child-start").arg(start.to_string());
     if how == Killed::AfterQuickRepair {
-        command.arg("--quick-repair");
+        command.arg("--child-quick-repair");
     }
     Ok(command.stdout(Stdio::piped()).spawn()?)
 }
