@@ -62,6 +62,8 @@ impl Fingerprint {
     }
 
     /// The fingerprint of a list of byte strings (F2). No other list has it, however the bytes are distributed.
+    ///
+    /// SHA-256 over `keyledger/bytes/1` and the parts, each behind its length (u64, big-endian).
     pub fn of_bytes(parts: &[&[u8]]) -> Self {
         Self::of_hash(Frames::tagged(BYTES_TAG).with_all(parts.iter().copied()).finish())
     }
@@ -88,6 +90,9 @@ impl Fingerprint {
     }
 
     /// The fingerprint of JSON text in UTF-8: SHA-256 over its RFC 8785 form (F1).
+    ///
+    /// A number written as an integer, without fraction and exponent, has to be exactly a double. So the RFC 8785 form of
+    /// one beyond 2^53 may be refused itself: it has fewer digits than the integer that it stands for.
     ///
     /// # Errors
     ///

@@ -1,4 +1,12 @@
 //! HTTP requests (F3).
+//!
+//! SHA-256 over the frames (see `frames.rs`) of: `keyledger/http/1`, method, path, canonical query, kind of body, body.
+//!
+//! - Canonical query: its pieces between `&` without the empty ones, sorted by what stands before the first `=`, in stable
+//!   order and undecoded, joined with `&`.
+//! - A body that is said to be JSON (`application/json` or `...+json`) and that F1 accepts: kind `json`, and its RFC 8785
+//!   bytes, of the members that count.
+//! - Any other body: kind `raw:` and the media type in lower case without parameters, and the bytes as they came.
 
 use super::frames::Frames;
 use super::parser;

@@ -94,7 +94,8 @@ pub enum Members {
     /// All but those at these pointers: a timestamp, a request id. Each points into the value as it came, so leaving out
     /// an item of an array moves no other. The empty pointer leaves nothing out: the value itself is no member.
     LeaveOut(Vec<Pointer>),
-    /// Those at these pointers alone, together with the pointers.
+    /// Those at these pointers alone: the array of `[pointer, value]` of those that match, in the order of the pointers'
+    /// bytes, counts instead of the value.
     Only(Vec<Pointer>),
 }
 
