@@ -61,18 +61,41 @@ impl Sub for Tally {
 pub(crate) struct CountingBackend {
     file: FileBackend,
     counts: Arc<Counts>,
+    growth: Growth,
+}
+
+/// What a file is grown by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// A hole: the file system finds the blocks when they are first written, inside a commit.
+    Hole,
+    /// Zeros that are written at once, so that commits only ever write over blocks that are there.
+    Zeros,
 }
 
 impl CountingBackend {
     /// Opens or creates the file at `path`.
-    pub(crate) fn open(path: &Path, counts: Arc<Counts>) -> anyhow::Result<Self> {
+    pub(crate) fn open(path: &Path, counts: Arc<Counts>, growth: Growth) -> anyhow::Result<Self> {
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
-        Ok(Self { file: FileBackend::new(file)?, counts })
+        Ok(Self { file: FileBackend::new(file)?, counts, growth })
     }
 }
 
 fn count(counter: &AtomicU64, by: u64) {
     counter.fetch_add(by, Ordering::Relaxed);
+}
+
+const FILL_STEP: usize = 1 << 20;
+
+fn fill(file: &FileBackend, from: u64, to: u64) -> Io<()> {
+    let zeros = vec![0; FILL_STEP];
+    let mut at = from;
+    while at < to {
+        let step = usize::try_from(to - at).map_or(FILL_STEP, |left| left.min(FILL_STEP));
+        file.write(at, &zeros[..step])?;
+        at += step as u64;
+    }
+    Ok(())
 }
 
 impl StorageBackend for CountingBackend {
@@ -87,7 +110,9 @@ impl StorageBackend for CountingBackend {
 
     fn set_len(&self, len: u64) -> Io<()> {
         count(&self.counts.resizes, 1);
-        self.file.set_len(len)
+        let before = self.file.len()?;
+        self.file.set_len(len)?;
+        if self.growth == Growth::Zeros { fill(&self.file, before, len) } else { Ok(()) }
     }
 
     fn sync_data(&self) -> Io<()> {

@@ -1,12 +1,13 @@
 //! One layout on one file.
 
-use crate::backend::{CountingBackend, Counts, Tally};
+use crate::backend::{CountingBackend, Counts, Growth, Tally};
 use crate::choice::Layout;
 use crate::figures::Figures;
 use crate::item::Item;
 use crate::ops::{Expired, Ledger, rewrite_counters};
 use crate::rows::{Rows, rows_of};
-use redb::{Builder, Database};
+use redb::{Builder, Database, Durability};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -20,6 +21,14 @@ pub(crate) struct Bench {
     bucket_ms: u64,
     body_bytes: usize,
     next: u64,
+    mode: Mode,
+}
+
+/// How transactions are committed.
+#[derive(Clone, Copy, Debug)]
+struct Mode {
+    durability: Durability,
+    quick_repair: bool,
 }
 
 /// What is the same for every layout of a run.
@@ -28,6 +37,7 @@ pub(crate) struct Setting {
     pub(crate) records: u64,
     pub(crate) body_bytes: usize,
     pub(crate) cache_bytes: usize,
+    pub(crate) growth: Growth,
 }
 
 /// Opens and preloads a file for each layout, and notes how large they are.
@@ -38,17 +48,26 @@ pub(crate) fn preloaded(
     figures: &mut Figures,
 ) -> anyhow::Result<Vec<Bench>> {
     let mut benches = Vec::new();
-    let records = setting.records as f64;
     for (number, layout) in layouts.iter().enumerate() {
-        let mut bench = Bench::open(*layout, &data_file(folder, number), setting, 0)?;
-        let spent = bench.preload(setting.records)?;
-        figures.add(layout.name, "preload /s", records / spent.seconds);
-        figures.add(layout.name, "file B/record", bench.file_bytes()? as f64 / records);
-        figures.add(layout.name, "used B/record", bench.used_bytes()? as f64 / records);
+        let path = data_file(folder, number);
+        let roomy = Setting { cache_bytes: PRELOAD_CACHE_BYTES, ..setting };
+        let spent = Bench::open(*layout, &path, roomy, 0)?.preload(setting.records)?;
         eprintln!("preloaded {} in {:.1} s", layout.name, spent.seconds);
+        let bench = Bench::open(*layout, &path, setting, setting.records)?;
+        note_size(&bench, "preloaded", setting.records, figures)?;
         benches.push(bench);
     }
     Ok(benches)
+}
+
+/// Notes the bytes of the file for each of so many records: its length, its blocks on the disk, its pages in use.
+pub(crate) fn note_size(bench: &Bench, when: &str, records: u64, figures: &mut Figures) -> anyhow::Result<()> {
+    let (name, records) = (bench.layout.name, records as f64);
+    let file = std::fs::metadata(&bench.path)?;
+    figures.add(name, &format!("{when}, file B/record"), file.len() as f64 / records);
+    figures.add(name, &format!("{when}, disk B/record"), (file.blocks() * 512) as f64 / records);
+    figures.add(name, &format!("{when}, used B/record"), bench.used_bytes()? as f64 / records);
+    Ok(())
 }
 
 /// The file of the layout of that number in a run.
@@ -64,10 +83,9 @@ pub(crate) struct Spent {
 }
 
 /// Records to a commit while preloading.
-const PRELOAD_BATCH: u64 = 1_000;
-/// The same for a ledger of a million records or more.
-const PRELOAD_BATCH_LARGE: u64 = 10_000;
-const LARGE: u64 = 1_000_000;
+const PRELOAD_BATCH: u64 = 2_000;
+/// Enough cache to preload without going to the disk for every leaf.
+const PRELOAD_CACHE_BYTES: usize = 4 << 30;
 /// A day and a week in hourly tables, whatever the number of records.
 const BUCKETS: u64 = 192;
 
@@ -75,7 +93,7 @@ impl Bench {
     /// Opens the file, new or not; `next` is the first record that is not in it.
     pub(crate) fn open(layout: Layout, path: &Path, setting: Setting, next: u64) -> anyhow::Result<Self> {
         let counts = Arc::new(Counts::default());
-        let backend = CountingBackend::open(path, Arc::clone(&counts))?;
+        let backend = CountingBackend::open(path, Arc::clone(&counts), setting.growth)?;
         let db = Builder::new().set_cache_size(setting.cache_bytes).create_with_backend(backend)?;
         Ok(Self {
             layout,
@@ -85,18 +103,20 @@ impl Bench {
             bucket_ms: (setting.records / BUCKETS).max(1),
             body_bytes: setting.body_bytes,
             next,
+            mode: Mode { durability: Durability::Immediate, quick_repair: false },
         })
     }
 
-    /// Stores settled records until there are so many.
-    pub(crate) fn preload(&mut self, records: u64) -> anyhow::Result<Spent> {
+    /// Stores settled records until there are so many. Only the last commit is synced.
+    fn preload(&mut self, records: u64) -> anyhow::Result<Spent> {
         self.spend(|bench| {
+            bench.mode.durability = Durability::None;
             while bench.next < records {
-                let batch = if records < LARGE { PRELOAD_BATCH } else { PRELOAD_BATCH_LARGE };
-                let batch = bench.take(batch.min(records - bench.next));
+                let batch = bench.take(PRELOAD_BATCH.min(records - bench.next));
                 bench.settled_at_once(&batch)?;
             }
-            Ok(())
+            bench.mode.durability = Durability::Immediate;
+            bench.commit(|_, _| Ok(()))
         })
     }
 
@@ -127,7 +147,7 @@ impl Bench {
     pub(crate) fn sweep(&mut self, limit: usize, becomes: Expired) -> anyhow::Result<(Spent, u64)> {
         let mut moved = 0;
         let spent = self.spend(|bench| {
-            moved = bench.commit(false, |ledger, rows| ledger.sweep(rows, limit, becomes))?;
+            moved = bench.commit(|ledger, rows| ledger.sweep(rows, limit, becomes))?;
             Ok(())
         })?;
         Ok((spent, moved))
@@ -135,12 +155,17 @@ impl Bench {
 
     /// Commits the beginning of these.
     pub(crate) fn begin(&self, items: &[Item]) -> anyhow::Result<()> {
-        self.commit(false, |ledger, rows| items.iter().try_for_each(|item| ledger.begin(rows, item)))
+        self.commit(|ledger, rows| items.iter().try_for_each(|item| ledger.begin(rows, item)))
     }
 
-    /// Commits the completion of these; with `quick_repair` the commit stores the allocator's state too.
-    pub(crate) fn complete_with(&self, items: &[Item], quick_repair: bool) -> anyhow::Result<()> {
-        self.commit(quick_repair, |ledger, rows| {
+    /// From now on each commit stores the allocator's state too.
+    pub(crate) fn set_quick_repair(&mut self) {
+        self.mode.quick_repair = true;
+    }
+
+    /// Commits the completion of these.
+    pub(crate) fn complete(&self, items: &[Item]) -> anyhow::Result<()> {
+        self.commit(|ledger, rows| {
             items.iter().try_for_each(|item| {
                 ledger.note_bucket(rows, item)?;
                 ledger.complete(rows, item)
@@ -163,13 +188,18 @@ impl Bench {
         Ledger { layout: &self.layout, bucket_ms: self.bucket_ms, body_bytes: self.body_bytes }
     }
 
+    /// Records stored so far, swept ones among them.
+    pub(crate) fn stored(&self) -> u64 {
+        self.next
+    }
+
     /// Bytes of the file.
     pub(crate) fn file_bytes(&self) -> anyhow::Result<u64> {
         Ok(std::fs::metadata(&self.path)?.len())
     }
 
     /// Bytes of the file's pages that are in use.
-    pub(crate) fn used_bytes(&self) -> anyhow::Result<u64> {
+    fn used_bytes(&self) -> anyhow::Result<u64> {
         let stats = self.db.begin_write()?.stats()?;
         Ok(stats.allocated_pages() * stats.page_size() as u64)
     }
@@ -182,12 +212,8 @@ impl Bench {
         Ok(Spent { seconds: start.elapsed().as_secs_f64(), tally: self.counts.tally() - before })
     }
 
-    fn complete(&self, items: &[Item]) -> anyhow::Result<()> {
-        self.complete_with(items, false)
-    }
-
     fn settled_at_once(&self, items: &[Item]) -> anyhow::Result<()> {
-        self.commit(false, |ledger, rows| {
+        self.commit(|ledger, rows| {
             items.iter().try_for_each(|item| {
                 ledger.note_bucket(rows, item)?;
                 ledger.begin_completed(rows, item)
@@ -195,13 +221,10 @@ impl Bench {
         })
     }
 
-    fn commit<T>(
-        &self,
-        quick_repair: bool,
-        work: impl FnOnce(&Ledger<'_>, &mut dyn Rows) -> anyhow::Result<T>,
-    ) -> anyhow::Result<T> {
+    fn commit<T>(&self, work: impl FnOnce(&Ledger<'_>, &mut dyn Rows) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let mut txn = self.db.begin_write()?;
-        txn.set_quick_repair(quick_repair);
+        txn.set_durability(self.mode.durability)?;
+        txn.set_quick_repair(self.mode.quick_repair);
         let ledger = self.ledger();
         let mut rows = rows_of(&txn, self.layout.tables, self.layout.put, self.layout.keep_open);
         let answer = work(&ledger, &mut *rows)?;

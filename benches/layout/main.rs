@@ -17,7 +17,8 @@ mod reopen;
 mod rows;
 mod speed;
 
-use bench::{Setting, preloaded};
+use backend::Growth;
+use bench::{Setting, note_size, preloaded};
 use choice::{LAYOUTS, Layout, VARIANTS, by_name};
 use clap::{Parser, ValueEnum};
 use figures::Figures;
@@ -41,6 +42,9 @@ struct Arguments {
     /// redb's cache, in MiB.
     #[arg(long, default_value_t = 64)]
     cache_mib: usize,
+    /// Grow files by writing zeros, not by a hole.
+    #[arg(long)]
+    zeros: bool,
     /// Times that each thing is measured; the median is shown.
     #[arg(long, default_value_t = 7)]
     rounds: u32,
@@ -97,7 +101,8 @@ impl Arguments {
     }
 
     fn setting(&self) -> Setting {
-        Setting { records: self.records, body_bytes: self.body, cache_bytes: self.cache_mib << 20 }
+        let growth = if self.zeros { Growth::Zeros } else { Growth::Hole };
+        Setting { records: self.records, body_bytes: self.body, cache_bytes: self.cache_mib << 20, growth }
     }
 
     fn run(&self, folder: &Path) -> anyhow::Result<Figures> {
@@ -114,7 +119,9 @@ impl Arguments {
                 Work::Reopen => {}
             }
         }
-        drop(benches);
+        for bench in benches {
+            note_size(&bench, "at the end", bench.stored(), &mut figures)?;
+        }
         if self.work.contains(&Work::Reopen) {
             reopen::measure(&layouts, folder, setting, rounds, &mut figures)?;
         }

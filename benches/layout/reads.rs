@@ -119,7 +119,7 @@ fn held(
             let items = bench.take(1);
             bench.begin(&items)?;
             held = after_commit(bench, held)?;
-            bench.complete_with(&items, false)?;
+            bench.complete(&items)?;
             held = after_commit(bench, held)?;
         }
         Ok(())

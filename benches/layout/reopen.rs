@@ -54,9 +54,8 @@ pub(crate) fn write_until_killed(
     let mut bench = Bench::open(layout, path, setting, start)?;
     bench.pairs(PAIRS_BEFORE_READY, 1)?;
     if quick_repair {
-        let items = bench.take(1);
-        bench.begin(&items)?;
-        bench.complete_with(&items, true)?;
+        bench.set_quick_repair();
+        bench.pairs(1, 1)?;
         println!("ready");
         std::thread::sleep(Duration::from_mins(1));
         return Ok(());
