@@ -19,6 +19,9 @@ mod response;
 mod store;
 #[cfg(any(test, feature = "test-support"))]
 pub mod test_support;
+// The fake disk of the suites is built into the unit tests too, where it has to find this crate by its name.
+#[cfg(test)]
+extern crate self as keyledger;
 mod volatile;
 mod wake;
 

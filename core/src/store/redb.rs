@@ -12,7 +12,10 @@ mod fresh;
 mod header;
 mod open;
 mod tables;
+#[cfg(test)]
+mod tests;
 mod trial;
+mod witness;
 
 use std::path::Path;
 #[cfg(not(target_arch = "wasm32"))]
@@ -23,6 +26,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub(super) use self::create::copy_to;
 use self::engine::Engine;
 pub(crate) use self::engine::StoreOptions;
+use self::witness::Doubts;
 use super::disk::Disk;
 use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Writes};
 
@@ -32,6 +36,7 @@ pub(crate) struct RedbStore {
     origin: Origin,
     cache_bytes: usize,
     creation_id: CreationId,
+    doubts: Arc<Doubts>,
     state: RwLock<State>,
 }
 
@@ -53,14 +58,15 @@ impl RedbStore {
     /// Opens the ledger at `path`; where there is no file, one is created and put in place whole.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
-        let engine = open::open_or_create(path, options)?;
-        Ok(RedbStore::of(Origin::File(path.to_path_buf()), engine, options))
+        RedbStore::start(Origin::File(path.to_path_buf()), options, |doubts| {
+            open::open_or_create(path, options, doubts)
+        })
     }
 
     /// Opens the ledger on `disk`; on an empty one, or one on which that was cut short, it is created.
     pub(crate) fn open_disk(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<RedbStore, OpenError> {
-        let engine = open::open_or_create_on(&disk, options)?;
-        Ok(RedbStore::of(Origin::Disk(disk), engine, options))
+        let opened = Arc::clone(&disk);
+        RedbStore::start(Origin::Disk(disk), options, |doubts| open::open_or_create_on(&opened, options, doubts))
     }
 
     /// The id that the file was created with.
@@ -68,18 +74,24 @@ impl RedbStore {
         self.creation_id
     }
 
-    fn of(origin: Origin, engine: Engine, options: StoreOptions) -> RedbStore {
+    fn start(
+        origin: Origin,
+        options: StoreOptions,
+        open: impl FnOnce(&Arc<Doubts>) -> Result<Engine, OpenError>,
+    ) -> Result<RedbStore, OpenError> {
+        let doubts = Arc::default();
+        let engine = open(&doubts)?;
         let (cache_bytes, creation_id) = (options.cache_bytes, engine.creation_id());
-        RedbStore { origin, cache_bytes, creation_id, state: RwLock::new(State::Open(engine)) }
+        Ok(RedbStore { origin, cache_bytes, creation_id, doubts, state: RwLock::new(State::Open(engine)) })
     }
 
     fn start_again(&self) -> Result<Engine, OpenError> {
-        let engine = match &self.origin {
+        let known = open::Known { creation_id: self.creation_id, doubts: &self.doubts };
+        match &self.origin {
             #[cfg(not(target_arch = "wasm32"))]
-            Origin::File(path) => open::open_existing(path, self.cache_bytes)?,
-            Origin::Disk(disk) => Engine::start(Arc::clone(disk), self.cache_bytes)?,
-        };
-        if engine.creation_id() == self.creation_id { Ok(engine) } else { Err(header::another_ledger()) }
+            Origin::File(path) => open::open_again(path, self.cache_bytes, known),
+            Origin::Disk(disk) => open::open_again_on(disk, self.cache_bytes, known),
+        }
     }
 
     // Panics of the engine are caught below this lock, so it cannot be left poisoned with a state between two.

@@ -1,3 +1,4 @@
 //! What the suites share: a fake disk, a reference model, a runner for the conformance scenarios.
 
+pub mod disk;
 pub mod model;

@@ -25,9 +25,14 @@ impl Gate {
         }
     }
 
-    /// Lets nothing through any more, and hands back the disk, once.
-    pub(super) fn shut(&self) -> Option<Arc<dyn Disk>> {
-        self.write().take()
+    /// Lets nothing through any more.
+    pub(super) fn shut(&self) {
+        self.write().take();
+    }
+
+    /// Where calls go now.
+    pub(super) fn disk(&self) -> Option<Arc<dyn Disk>> {
+        self.read().clone()
     }
 
     pub(super) fn pass<T>(&self, call: impl FnOnce(&dyn Disk) -> io::Result<T>) -> io::Result<T> {

@@ -180,9 +180,9 @@ impl Engine {
 
     /// Leaves a file that the next one opens without repair, and lets go of it.
     pub(super) fn close(self) -> Result<(), StoreError> {
-        let gate = Arc::clone(&self.gatekeeper.0);
+        let disk = self.gatekeeper.0.disk();
         let finished = self.finish();
-        let let_go = match gate.shut() {
+        let let_go = match disk {
             Some(disk) => disk.close().map_err(StoreError::Io),
             None => Ok(()),
         };

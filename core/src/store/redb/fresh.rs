@@ -4,6 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::engine::{Engine, StoreOptions};
+use super::errors::while_opening;
 use super::header::{Header, PAGE, Stage};
 use crate::store::OpenError;
 use crate::store::disk::Disk;
@@ -18,7 +19,7 @@ pub(super) fn create_on(disk: &Arc<dyn Disk>, options: StoreOptions, content: Co
     disk.set_len(PAGE).map_err(OpenError::Unavailable)?;
     let engine = Engine::create(Arc::clone(disk), options.cache_bytes, options.creation_id)?;
     content(&engine)?;
-    engine.finish()?;
+    engine.finish().map_err(while_opening)?;
     put_header(&**disk, header(Stage::Ready)).map_err(OpenError::Unavailable)
 }
 

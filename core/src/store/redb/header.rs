@@ -127,14 +127,14 @@ pub(super) fn read(disk: &dyn Disk) -> Result<Header, OpenError> {
     }
 }
 
-/// Whether a disk holds nothing: no byte, or no more than a page of zeros, which is what a power loss leaves of a first
-/// write.
-pub(super) fn is_blank(disk: &dyn Disk) -> Result<bool, OpenError> {
+/// Whether nothing but an unfinished creation can be on a disk: no byte, no more than a page of zeros, or a header that says
+/// so, with or without all of the zeros after it. That is what a loss of power leaves of it.
+pub(super) fn is_unfinished(disk: &dyn Disk) -> Result<bool, OpenError> {
     let len = disk.len().map_err(OpenError::Unavailable)?;
-    match usize::try_from(len) {
-        Ok(len) if len as u64 <= PAGE => Ok(read_start(disk, 0, len)?.iter().all(|&byte| byte == 0)),
-        _ => Ok(false),
-    }
+    let mut page = read_start(disk, 0, usize::try_from(len).map_or(PAGE_LEN, |len| len.min(PAGE_LEN)))?;
+    page.resize(PAGE_LEN, 0);
+    let is_blank = len <= PAGE && page.iter().all(|&byte| byte == 0);
+    Ok(is_blank || Header::of_page(&page).is_ok_and(|header| header.stage == Stage::Creating))
 }
 
 /// The answer to `reopen` when the file at the path was exchanged meanwhile.

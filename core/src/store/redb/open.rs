@@ -4,20 +4,42 @@ use std::sync::Arc;
 
 use super::engine::{Engine, StoreOptions};
 use super::fresh::create_on;
-use super::header::{self, Stage};
-use crate::store::OpenError;
+use super::header;
+use super::witness::{Doubts, Witness};
 use crate::store::disk::Disk;
+use crate::store::{CreationId, OpenError};
 
 #[cfg(not(target_arch = "wasm32"))]
-pub(super) use self::path::{open_existing, open_or_create};
+pub(super) use self::path::{open_again, open_or_create};
+
+/// What a store knows of its file when it opens it again.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) creation_id: CreationId,
+    pub(super) doubts: &'a Arc<Doubts>,
+}
 
 /// Opens the ledger on a disk without a name. One on which creation was cut short has never been told to anybody: creation
 /// starts over.
-pub(super) fn open_or_create_on(disk: &Arc<dyn Disk>, options: StoreOptions) -> Result<Engine, OpenError> {
-    if header::is_blank(&**disk)? || header::read(&**disk)?.stage == Stage::Creating {
-        create_on(disk, options, &mut |_| Ok(()))?;
+pub(super) fn open_or_create_on(
+    disk: &Arc<dyn Disk>,
+    options: StoreOptions,
+    doubts: &Arc<Doubts>,
+) -> Result<Engine, OpenError> {
+    let disk = Witness::of(Arc::clone(disk), doubts);
+    if header::is_unfinished(&*disk)? {
+        create_on(&disk, options, &mut |_| Ok(()))?;
     }
-    Engine::start(Arc::clone(disk), options.cache_bytes)
+    Engine::start(disk, options.cache_bytes)
+}
+
+/// Opens the same ledger again.
+pub(super) fn open_again_on(disk: &Arc<dyn Disk>, cache_bytes: usize, known: Known<'_>) -> Result<Engine, OpenError> {
+    if header::read(&**disk)?.creation_id != known.creation_id {
+        return Err(header::another_ledger());
+    }
+    known.doubts.settle(&**disk).map_err(OpenError::Unavailable)?;
+    Engine::start(Witness::of(Arc::clone(disk), known.doubts), cache_bytes)
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -30,43 +52,51 @@ mod path {
     use super::super::create::{self, Placed};
     use super::super::engine::{Engine, StoreOptions};
     use super::super::header;
+    use super::super::witness::{Doubts, Witness};
+    use super::Known;
     use crate::store::OpenError;
-    use crate::store::disk::FileDisk;
+    use crate::store::disk::{Disk, FileDisk};
     use crate::store::lock::{self, FileLock};
 
     // How often a path may change under the opener before it gives up.
     const ATTEMPTS_MAX: usize = 16;
 
     /// Opens the ledger at `path`, or creates it; whoever loses the race to create it opens the winner's.
-    pub(in super::super) fn open_or_create(path: &Path, options: StoreOptions) -> Result<Engine, OpenError> {
+    pub(in super::super) fn open_or_create(
+        path: &Path,
+        options: StoreOptions,
+        doubts: &Arc<Doubts>,
+    ) -> Result<Engine, OpenError> {
         for _ in 0..ATTEMPTS_MAX {
-            match open_existing(path, options.cache_bytes) {
+            match open_locked(path) {
+                Ok(disk) => return named(path, Engine::start(Witness::of(disk, doubts), options.cache_bytes)?),
                 Err(OpenError::Unavailable(error)) if error.kind() == io::ErrorKind::NotFound => {
                     match create::create(path, options, &mut |_| Ok(()))? {
                         Placed::Here | Placed::AnotherWasFirst => {}
                     }
                 }
-                answer => return answer,
+                Err(error) => return Err(error),
             }
         }
         Err(OpenError::Unavailable(io::ErrorKind::NotFound.into()))
     }
 
-    /// Opens the ledger at `path` and creates none.
-    pub(in super::super) fn open_existing(path: &Path, cache_bytes: usize) -> Result<Engine, OpenError> {
-        let disk = Arc::new(open_locked(path)?);
-        let engine = Engine::start(disk, cache_bytes)?;
-        create::sync_folder(path)?;
-        Ok(engine)
+    /// Opens the same ledger again, and creates none.
+    pub(in super::super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Engine, OpenError> {
+        named(path, super::open_again_on(&open_locked(path)?, cache_bytes, known)?)
     }
 
-    fn open_locked(path: &Path) -> Result<FileDisk, OpenError> {
+    fn named(path: &Path, engine: Engine) -> Result<Engine, OpenError> {
+        create::sync_folder(path).map(|()| engine)
+    }
+
+    fn open_locked(path: &Path) -> Result<Arc<dyn Disk>, OpenError> {
         for _ in 0..ATTEMPTS_MAX {
             refuse_unopened(path)?;
             let file = OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)?;
             let lock = FileLock::take(&file)?;
             if still_at(path, &file)? {
-                return Ok(FileDisk::new(file, lock));
+                return Ok(Arc::new(FileDisk::new(file, lock)));
             }
         }
         Err(OpenError::Unavailable(io::Error::other("the file is being replaced again and again")))

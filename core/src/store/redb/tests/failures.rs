@@ -1,0 +1,117 @@
+//! S6, S7: what a store says after a call to its disk has failed.
+
+use super::disk::FakeDisk;
+use super::{after_step, open_disk, put, rows, step};
+use crate::store::redb::RedbStore;
+use crate::store::{CommitError, Space, Store, StoreError};
+
+fn prepared() -> (FakeDisk, RedbStore) {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    for number in 0..6 {
+        store.commit(&step(number)).unwrap();
+    }
+    (disk, store)
+}
+
+fn is_poisoned(store: &RedbStore) -> bool {
+    let commit = store.commit(&put(b"key", b""));
+    let all = [
+        matches!(store.snapshot(), Err(StoreError::Poisoned)),
+        matches!(commit, Err(CommitError::NotStored(StoreError::Poisoned))),
+        matches!(store.file_bytes(), Err(StoreError::Poisoned)),
+        matches!(store.report(), Err(StoreError::Poisoned)),
+        matches!(store.compact(), Err(StoreError::Poisoned)),
+    ];
+    assert!(all.iter().all(|one| *one) || !all.iter().any(|one| *one), "{all:?}");
+    all[0]
+}
+
+#[test]
+fn s7_a_commit_that_fails_poisons_the_store_until_it_is_reopened() {
+    let (mut open, mut not_stored) = (0, 0);
+    for call in 1.. {
+        let (disk, store) = prepared();
+        let snapshot = store.snapshot().unwrap();
+        disk.fail_call(call);
+        // Big enough for the file to grow, which is where a full disk is met.
+        let mut writes = step(6);
+        writes.put(Space::Records, b"big".to_vec(), vec![6; 3 << 20]);
+        let answer = store.commit(&writes);
+        if !disk.has_failed() {
+            answer.unwrap();
+            break;
+        }
+        match answer {
+            Err(CommitError::Open(_)) => open += 1,
+            Err(CommitError::NotStored(_)) => not_stored += 1,
+            // redb makes such writes again at the end.
+            Ok(()) => continue,
+        }
+        let nothing_stored = matches!(answer, Err(CommitError::NotStored(_)));
+        assert!(is_poisoned(&store), "call {call}");
+        assert!(matches!(snapshot.get(Space::Records, b"last", &mut |_| ()), Err(StoreError::Poisoned)));
+        store.reopen().unwrap();
+        let mut found = rows(&store);
+        let before = found == after_step(5);
+        found.retain(|(key, _)| key != b"big");
+        assert!(before || (!nothing_stored && found == after_step(6)), "call {call}");
+        store.commit(&put(b"again", b"")).unwrap();
+    }
+    assert!(open > 0 && not_stored > 0, "{open} open, {not_stored} not stored");
+}
+
+#[test]
+fn s7_a_read_that_fails_is_told_and_reopening_heals() {
+    let (disk, store) = prepared();
+    drop(store);
+    let store = open_disk(&disk).unwrap();
+    // Nothing but the root is in memory yet.
+    store.commit(&put(b"zzz", &[1; 20_000])).unwrap();
+    drop(store);
+    let store = open_disk(&disk).unwrap();
+    let snapshot = store.snapshot().unwrap();
+    disk.fail_call(1);
+    let read = snapshot.get(Space::Records, b"zzz", &mut |_| ());
+    if disk.has_failed() {
+        assert!(matches!(read, Err(StoreError::Io(_))), "{read:?}");
+        assert!(is_poisoned(&store));
+    }
+    store.reopen().unwrap();
+    assert_eq!(rows(&store).len(), after_step(5).len() + 1);
+}
+
+#[test]
+fn s7_a_poisoned_store_can_be_closed_and_writes_nothing_then() {
+    let (disk, store) = prepared();
+    disk.stop_at_sync(1);
+    assert!(matches!(store.commit(&step(6)), Err(CommitError::Open(_))));
+    let before = disk.counts();
+    assert!(store.close().is_err(), "the disk is gone, and closing it fails too");
+    assert_eq!(disk.counts().writes, before.writes);
+    assert!(matches!(store.snapshot(), Err(StoreError::Closed)));
+    assert!(store.reopen().is_err(), "the disk is still gone");
+    disk.heal();
+    store.reopen().unwrap();
+    rows(&store);
+}
+
+#[test]
+fn an_empty_commit_does_not_touch_the_disk() {
+    let (disk, store) = prepared();
+    let before = disk.counts();
+    store.commit(&crate::store::Writes::default()).unwrap();
+    assert_eq!(disk.counts(), before);
+}
+
+#[test]
+fn e2_a_commit_is_one_sync_and_a_second_one_where_the_file_grows() {
+    let (disk, store) = prepared();
+    for number in 6..40 {
+        let before = disk.counts();
+        store.commit(&step(number)).unwrap();
+        let after = disk.counts();
+        let growths = after.set_lens - before.set_lens;
+        assert!((1..=1 + growths).contains(&(after.syncs - before.syncs)), "step {number}");
+    }
+}

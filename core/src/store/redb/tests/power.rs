@@ -1,0 +1,167 @@
+//! I4: what was acknowledged survives a kill and a loss of power; what was not is there whole or not at all.
+
+use super::creation::crashes;
+use super::disk::{Crash, FakeDisk};
+use super::{after_step, folder, open, open_disk, put, rows, step};
+use crate::store::{CommitError, OpenError, Store, StoreError};
+
+const STEPS: u8 = 12;
+
+/// Commits steps until one fails; tells how many were acknowledged.
+fn run(store: &dyn Store) -> u8 {
+    (0..STEPS).take_while(|&number| store.commit(&step(number)).is_ok()).count().try_into().unwrap()
+}
+
+fn expected(steps: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+    steps.checked_sub(1).map_or_else(Vec::new, after_step)
+}
+
+#[test]
+fn i4_power_lost_at_any_sync_loses_no_acknowledged_commit() {
+    let mut sync = 1;
+    loop {
+        let disk = FakeDisk::new();
+        let store = open_disk(&disk).unwrap();
+        disk.stop_at_sync(sync);
+        let acknowledged = run(&store);
+        let closed = store.close();
+        if !disk.has_failed() {
+            assert_eq!(acknowledged, STEPS);
+            closed.unwrap();
+            break;
+        }
+        for crash in crashes(12) {
+            let image = FakeDisk::of(disk.crash(crash));
+            let again = open_disk(&image).unwrap_or_else(|error| panic!("sync {sync}, {crash:?}: {error}"));
+            let found = rows(&again);
+            assert!(
+                found == expected(acknowledged) || found == expected(acknowledged + 1),
+                "sync {sync}, {crash:?}: {acknowledged} acknowledged"
+            );
+            again.commit(&put(b"again", b"")).unwrap();
+        }
+        sync += 1;
+    }
+    assert!(sync > u64::from(STEPS));
+}
+
+#[test]
+fn i4_a_store_that_is_dropped_writes_nothing_and_is_repaired_by_the_next_open() {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    let acknowledged = run(&store);
+    let (before, image) = (disk.counts(), disk.shown());
+    drop(store);
+    assert_eq!(disk.counts(), before, "P7: garbage collection never writes to the file");
+    assert!(disk.shown() == image);
+    assert_eq!(rows(&open_disk(&disk).unwrap()), expected(acknowledged));
+}
+
+#[test]
+fn p7_a_snapshot_that_outlives_its_store_reaches_no_file() {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    run(&store);
+    let snapshot = store.snapshot().unwrap();
+    store.close().unwrap();
+    let before = disk.counts();
+    assert!(matches!(snapshot.get(crate::store::Space::Records, b"last", &mut |_| ()), Err(StoreError::Closed)));
+    drop((snapshot, store));
+    assert_eq!(disk.counts(), before);
+}
+
+#[test]
+fn a_closed_file_is_opened_without_a_repair() {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    run(&store);
+    store.close().unwrap();
+    assert_eq!(disk.counts().closes, 1);
+    let before = disk.counts();
+    let store = open_disk(&disk).unwrap();
+    let reads = disk.counts().reads - before.reads;
+    assert!(reads < 20, "{reads} reads");
+    assert_eq!(rows(&store), expected(STEPS));
+}
+
+#[test]
+fn i4_a_killed_process_loses_nothing() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    let acknowledged = run(&store);
+    // To the file this is what a kill is: no close, and the lock goes with the handle.
+    drop(store);
+    let store = open(&path).unwrap();
+    assert_eq!(rows(&store), expected(acknowledged));
+    assert!(matches!(open(&path), Err(OpenError::AlreadyOpen)));
+}
+
+/// A failed sync leaves pages in the system's cache that it takes for written. Reads show them, no later sync writes them.
+#[test]
+fn s6_reopening_after_a_failed_sync_acknowledges_only_what_is_on_the_disk() {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    for number in 0..4 {
+        store.commit(&step(number)).unwrap();
+    }
+    let calls = disk.counts().calls;
+    store.commit(&step(4)).unwrap();
+    let calls_of_a_commit = disk.counts().calls - calls;
+    for call in 1..=calls_of_a_commit + 2 {
+        let disk = FakeDisk::new();
+        let store = open_disk(&disk).unwrap();
+        run_to(&store, 4);
+        disk.fail_call(call);
+        let answer = store.commit(&step(4));
+        disk.heal();
+        if matches!(answer, Ok(()) | Err(CommitError::NotStored(_))) {
+            continue;
+        }
+        store.reopen().unwrap();
+        let seen = rows(&store);
+        assert!(seen == expected(4) || seen == expected(5));
+        store.commit(&put(b"later", b"")).unwrap();
+        for crash in crashes(20) {
+            let again = open_disk(&FakeDisk::of(disk.crash(crash))).unwrap();
+            let mut found = rows(&again);
+            found.retain(|(key, _)| key != b"later");
+            assert!(found == seen, "call {call}, {crash:?}: what was seen after reopening is gone");
+        }
+    }
+}
+
+fn run_to(store: &dyn Store, steps: u8) {
+    for number in 0..steps {
+        store.commit(&step(number)).unwrap();
+    }
+}
+
+#[test]
+fn t5_power_lost_while_compacting_loses_nothing() {
+    let mut sync = 1;
+    loop {
+        let disk = FakeDisk::new();
+        let store = open_disk(&disk).unwrap();
+        run(&store);
+        disk.stop_at_sync(sync);
+        let compacted = store.compact();
+        if !disk.has_failed() {
+            compacted.unwrap();
+            break;
+        }
+        assert!(compacted.is_err());
+        for crash in crashes(12) {
+            let again = open_disk(&FakeDisk::of(disk.crash(crash))).unwrap();
+            assert!(rows(&again) == expected(STEPS), "sync {sync}, {crash:?}");
+        }
+        sync += 1;
+    }
+    assert!(sync > 2);
+}
+
+#[test]
+fn a_crash_is_repeated_by_its_seed() {
+    let disk = FakeDisk::new();
+    let _store = open_disk(&disk).unwrap();
+    assert_eq!(disk.crash(Crash::KeepsSome(3)), disk.crash(Crash::KeepsSome(3)));
+}

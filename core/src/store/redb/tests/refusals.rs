@@ -1,0 +1,175 @@
+//! I9: a file of another version, another kind, empty or damaged is refused with an error that says which, and not
+//! overwritten.
+
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{folder, open, open_disk, put, rows, step};
+use crate::store::redb::tests::disk::FakeDisk;
+use crate::store::{OpenError, Store, StoreError};
+
+/// What refusing a file says, after seeing that the file is as it was.
+fn refusal(path: &Path, bytes: &[u8]) -> String {
+    fs::write(path, bytes).unwrap();
+    let error = open(path).expect_err("the file is refused");
+    assert!(fs::read(path).unwrap() == bytes, "I9: the file was changed by a refusal: {error}");
+    match &error {
+        OpenError::WrongFormat(text) => format!("wrong format: {text}"),
+        OpenError::Corrupt(text) => format!("corrupt: {text}"),
+        error => panic!("{error:?}"),
+    }
+}
+
+/// A ledger with a few rows that was closed.
+fn ledger() -> Vec<u8> {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    for number in 0..20 {
+        store.commit(&step(number)).unwrap();
+    }
+    store.close().unwrap();
+    fs::read(&path).unwrap()
+}
+
+fn sealed(mut page: Vec<u8>) -> Vec<u8> {
+    let checksum = Sha256::digest(&page[..40]);
+    page[40..72].copy_from_slice(&checksum);
+    page
+}
+
+#[test]
+fn i9_other_kinds_are_refused_by_name() {
+    let (_folder, path) = folder();
+    for (bytes, what) in [
+        (b"".to_vec(), "wrong format: the file is empty"),
+        (b"to do: milk".to_vec(), "wrong format: the file is not a ledger"),
+        (vec![0; 10_000], "wrong format: the file is not a ledger"),
+        ([b"SQLite format 3\0".to_vec(), vec![1; 9000]].concat(), "wrong format: the file is an SQLite database"),
+        (ledger()[4096..].to_vec(), "wrong format: the file is a redb database"),
+    ] {
+        let said = refusal(&path, &bytes);
+        assert!(said.starts_with(what) && said.contains("nothing was changed"), "{said}");
+    }
+}
+
+#[test]
+fn i9_another_format_version_is_refused_and_told() {
+    let mut bytes = ledger();
+    bytes[16..20].copy_from_slice(&2_u32.to_be_bytes());
+    let (_folder, path) = folder();
+    let said = refusal(&path, &sealed(bytes));
+    assert!(said.starts_with("wrong format: the file has format version 2 and this program reads version 1"), "{said}");
+}
+
+#[test]
+fn i9_any_damaged_byte_of_the_first_page_is_refused() {
+    let (_folder, path) = folder();
+    let whole = ledger();
+    for at in (0..80).chain((80..4096).step_by(97)) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        let said = refusal(&path, &bytes);
+        let kind = if at < 16 { "wrong format: the file is not a ledger" } else { "corrupt: " };
+        assert!(said.starts_with(kind), "byte {at}: {said}");
+    }
+}
+
+#[test]
+fn i9_a_file_that_was_cut_off_is_refused_at_any_length() {
+    let (_folder, path) = folder();
+    let whole = ledger();
+    let lengths = [1, 15, 16, 71, 72, 4095, 4096, 4097, 8191, 8192, 12_288, 12_289, 20_480, whole.len() - 1];
+    for len in lengths.into_iter().chain((4096..whole.len()).step_by(4096)) {
+        let said = refusal(&path, &whole[..len]);
+        assert!(said.starts_with("corrupt: "), "{len} bytes: {said}");
+    }
+}
+
+#[test]
+fn i9_a_file_that_grew_a_tail_is_refused() {
+    let (_folder, path) = folder();
+    let mut bytes = ledger();
+    bytes.extend_from_slice(b"tail");
+    assert!(refusal(&path, &bytes).starts_with("corrupt: "));
+}
+
+#[test]
+fn i9_a_file_whose_creation_was_cut_short_is_refused() {
+    let (_folder, path) = folder();
+    let mut bytes = ledger();
+    bytes[20..24].copy_from_slice(&1_u32.to_be_bytes());
+    assert!(refusal(&path, &sealed(bytes)).starts_with("corrupt: its creation was cut short"));
+}
+
+#[test]
+fn i9_damage_in_the_storage_is_refused_or_told_by_the_read_that_meets_it() {
+    let (_folder, path) = folder();
+    let whole = ledger();
+    let mut refused = 0;
+    for at in (4096..4096 + 320).chain((8192..whole.len()).step_by(509)) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xFF;
+        fs::write(&path, &bytes).unwrap();
+        match open(&path) {
+            Err(OpenError::Corrupt(_) | OpenError::WrongFormat(_)) => {
+                assert!(fs::read(&path).unwrap() == bytes, "I9: byte {at}: a refused file was changed");
+                refused += 1;
+            }
+            Err(error) => panic!("byte {at}: {error:?}"),
+            Ok(store) => drop(store),
+        }
+    }
+    assert!(refused > 100, "{refused}");
+}
+
+#[test]
+fn i9_what_cannot_be_read_right_now_is_unavailable_and_never_corrupt() {
+    let disk = FakeDisk::new();
+    let store = open_disk(&disk).unwrap();
+    store.commit(&put(b"key", b"value")).unwrap();
+    store.close().unwrap();
+    let mut call = 1;
+    loop {
+        let before = disk.shown();
+        disk.fail_call(call);
+        match open_disk(&disk) {
+            Err(OpenError::Unavailable(error)) => assert_eq!(error.raw_os_error(), Some(5), "call {call}"),
+            Err(error) => panic!("call {call}: {error:?}"),
+            Ok(store) => {
+                assert!(!disk.has_failed(), "call {call}: an error was passed over");
+                assert_eq!(rows(&store), [(b"key".to_vec(), b"value".to_vec())]);
+                break;
+            }
+        }
+        assert!(disk.shown()[..4096] == before[..4096]);
+        disk.heal();
+        call += 1;
+    }
+    assert!(call > 5, "{call}");
+}
+
+#[test]
+fn i9_a_missing_folder_and_a_folder_at_the_path_are_told() {
+    let (folder, path) = folder();
+    assert!(matches!(open(&path.join("deeper")), Err(OpenError::Unavailable(_))));
+    assert!(matches!(open(folder.path()), Err(OpenError::WrongFormat(_))));
+}
+
+#[test]
+fn a_file_that_was_exchanged_is_not_reopened() {
+    let (folder, path) = folder();
+    let store = open(&path).unwrap();
+    let other = folder.path().join("other");
+    store.copy_to(&*store.snapshot().unwrap(), &other, [8; 16]).unwrap();
+    store.close().unwrap();
+    fs::rename(&other, &path).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(matches!(store.reopen(), Err(OpenError::WrongFormat(_))));
+    assert!(matches!(store.snapshot(), Err(StoreError::Closed)));
+    assert!(fs::read(&path).unwrap() == before);
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(store.reopen(), Err(OpenError::Unavailable(_))), "reopen creates nothing");
+    assert!(!path.exists());
+}
