@@ -54,7 +54,7 @@ impl Clock for SystemClock {
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
     let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
     let nanos = u64::try_from(time.tv_nsec).unwrap_or(0);
@@ -62,9 +62,15 @@ fn monotonic() -> u64 {
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android", all(target_arch = "wasm32", target_os = "unknown"))))]
-fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     millis(START.get_or_init(std::time::Instant::now).elapsed())
+}
+
+/// There is no clock, and no thread to need one.
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+pub(crate) fn monotonic() -> u64 {
+    0
 }
 
 /// A clock that stands still until a test moves it. Copies share the time.

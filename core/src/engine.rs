@@ -6,8 +6,11 @@
 
 mod begin;
 mod housekeeping;
+mod limits;
+mod looking;
 mod life;
 mod recovery;
+pub(crate) mod reentry;
 mod session;
 mod settle;
 mod wait;
@@ -30,8 +33,12 @@ use crate::volatile::{Glimpse, Memory};
 
 pub(crate) use begin::{Answer, Asked, Granted};
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
+pub(crate) use looking::{Listing, Seen};
 pub(crate) use session::Session;
 pub(crate) use settle::Stepped;
+
+/// So far may the wall clock run away from the monotonic one before the janitor stops sweeping (L7).
+const RUNAWAY_MS: u64 = 3600 * 1000;
 
 /// The ledger without its public face.
 pub(crate) struct Engine {
@@ -45,6 +52,7 @@ pub(crate) struct Engine {
     pub(crate) salt: Salt,
     /// Names this opening in stamps: no other opening of the file has the same.
     opening: u64,
+    opened_at: Stamp,
     phase: AtomicU8,
     /// Claims that were granted in a commit whose outcome is open: `reopen` releases them (S6).
     orphans: Mutex<Vec<(Address, u64)>>,
@@ -78,6 +86,8 @@ pub(crate) enum EngineError {
     Suspended,
     #[error("an earlier commit failed")]
     Poisoned,
+    #[error("a call from inside the ledger's own transaction")]
+    Reentrant,
     #[error("every fence below 2^53 has been given out")]
     FencesSpent,
     #[error("the claim is lost")]
@@ -155,8 +165,18 @@ impl Engine {
         Stamp { wall_ms: self.clock.wall_ms(), mono_ms: self.clock.monotonic_ms(), opening: self.opening }
     }
 
-    /// Refuses calls on a handle that is not open.
+    /// L7: whether the wall clock has run away from the monotonic one by more than an hour since opening.
+    pub(crate) fn clock_ran_away(&self) -> bool {
+        let (now, then) = (self.now(), self.opened_at);
+        let by_monotonic = now.mono_ms.saturating_sub(then.mono_ms);
+        now.wall_ms.abs_diff(then.wall_ms.saturating_add(by_monotonic)) > RUNAWAY_MS
+    }
+
+    /// Refuses calls on a handle that is not open, and calls from inside a closure that it runs.
     pub(crate) fn check_open(&self) -> Result<(), EngineError> {
+        if reentry::is_inside(self) {
+            return Err(EngineError::Reentrant);
+        }
         match self.phase() {
             Phase::Open => Ok(()),
             Phase::Poisoned => Err(EngineError::Poisoned),
@@ -188,6 +208,11 @@ impl Engine {
     pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, EngineError> {
         self.check_open()?;
         Ok(self.store.snapshot()?)
+    }
+
+    pub(crate) fn file_bytes(&self) -> Result<u64, EngineError> {
+        self.check_open()?;
+        Ok(self.store.file_bytes()?)
     }
 
     /// The record that decides about a key id in what `view` shows.

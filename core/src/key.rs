@@ -5,4 +5,5 @@ mod making;
 mod part;
 
 pub use id::{KeyId, KeyIdBytesError};
+pub(crate) use part::check;
 pub use part::{Key, KeyError, KeyErrorReason, OperationName, PART_BYTES_MAX, Part, Scope};

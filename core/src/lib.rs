@@ -4,26 +4,49 @@
 //! stored answer, "in progress", or "that key was for something else". The rules that this library keeps are numbered in
 //! `docs/contract.md`; the documentation here cites them.
 
+#![forbid(unsafe_code)]
+
+mod begin;
+mod claim;
 mod clock;
 mod codec;
 mod commit;
+mod decision;
 mod engine;
 mod entropy;
+mod error;
 mod fences;
 mod fingerprint;
+mod janitor;
 mod key;
+mod ledger;
 mod machine;
 mod operation;
 pub mod options;
 mod response;
+mod stats;
 mod store;
+mod sweep;
 #[cfg(any(test, feature = "test-support"))]
 pub mod test_support;
 // The fake disk of the suites is built into the unit tests too, where it has to find this crate by its name.
 #[cfg(test)]
 extern crate self as keyledger;
+mod transaction;
 mod volatile;
 mod wake;
+
+pub use begin::Begin;
+pub use claim::{Claim, LostSignal, SettleError};
+pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
+pub use error::{Error, ErrorCode, Result};
+pub use janitor::{Growth, Janitor, JanitorBuilder, Tick};
+pub use ledger::{
+    Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,
+};
+pub use stats::{AtLeast, Compacted, FileSizes, Stats};
+pub use sweep::Swept;
+pub use transaction::{Batch, Row, Transaction};
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use clock::SystemClock;

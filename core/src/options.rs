@@ -26,6 +26,8 @@ pub const JANITOR_BATCH: usize = 1000;
 pub const STATS_COUNT_MAX: u64 = 1000;
 /// The page cache of a ledger on a file.
 pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
+/// The longest lease: a hundred years of milliseconds. A longer one counts as this.
+pub const LEASE_MS_MAX: u64 = 100 * 366 * 24 * 3600 * 1000;
 /// Fences stay below this (I5): every language's numbers hold it exactly.
 pub const FENCE_MAX: u64 = 1 << 53;
 

@@ -1,8 +1,13 @@
-//! A bell that a thread or a future waits for.
+//! A bell that a thread or a future waits for, and the thread that rings bells after a while.
 
+use std::future::poll_fn;
 use std::sync::{Condvar, Mutex, PoisonError};
-use std::task::Waker;
+use std::task::{Poll, Waker};
 use std::time::Duration;
+
+mod timer;
+
+pub(crate) use timer::ring_after;
 
 /// Rung once or often; whoever waits is told once, also if it was rung before.
 #[derive(Default)]
@@ -39,8 +44,13 @@ impl Bell {
         state.rung = false;
     }
 
+    /// Ready when it is rung, or was since the last look.
+    pub(crate) async fn rung(&self) {
+        poll_fn(|context| if self.poll(context.waker()) { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+
     /// Whether it was rung since the last look; if not, `waker` is woken when it is.
-    pub(crate) fn poll(&self, waker: &Waker) -> bool {
+    fn poll(&self, waker: &Waker) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let rung = std::mem::take(&mut state.rung);
         if !rung {

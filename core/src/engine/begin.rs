@@ -92,6 +92,16 @@ impl Engine {
         }
     }
 
+    /// S9: as `begin` would answer now, save that nothing is granted or stored: where it would grant, the answer is InProgress.
+    pub(crate) fn begin_nothing(self: &Arc<Self>, asked: &Asked) -> Result<Answer, EngineError> {
+        let (found, witness, now) = self.find_now(&asked.address)?;
+        Ok(match begin(found.record(), &witness, &asked.ask, now) {
+            Verdict::Grant => Answer::InProgress { running_ms: 0, left_ms: 0 },
+            Verdict::Park(reason) => Answer::Parked { reason, since: now.wall_ms },
+            told => self.tell(&asked.address, told, found, now),
+        })
+    }
+
     /// E2: decides once more while nobody else can, and grants without a commit. A commit in hand for the key id decides instead.
     fn grant_in_memory(self: &Arc<Self>, asked: &Asked) -> Result<Option<Answer>, EngineError> {
         let granted = self.memory.with(&asked.address, |slot| -> Result<Option<Record>, EngineError> {

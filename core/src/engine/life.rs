@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 
 use super::{Engine, EngineError, Phase, Session, read_with};
 use crate::clock::Clock;
@@ -11,7 +12,7 @@ use crate::commit::{Commits, Ticket};
 use crate::entropy::Entropy;
 use crate::fences::{BLOCK, Fences};
 use crate::codec::address::{Address, Salt};
-use crate::machine::record::Lease;
+use crate::machine::record::{Lease, Stamp};
 use crate::machine::settle::Settlement;
 use crate::options::{FENCE_MAX, Options};
 use crate::store::{CommitError, FileReport, Space, Store, StoreError, Writes};
@@ -27,6 +28,7 @@ impl Engine {
     ) -> Result<Arc<Self>, EngineError> {
         let salt = salt_of(&*store, &*entropy)?;
         let (start, end) = reserve_block(&*store, 1)?;
+        let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening: start };
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone()),
             store,
@@ -37,6 +39,7 @@ impl Engine {
             salt,
             fences: Fences::new(start, end),
             opening: start,
+            opened_at,
             phase: AtomicU8::new(Phase::Open as u8),
             orphans: Mutex::default(),
             last_sweep: Mutex::default(),
@@ -44,23 +47,23 @@ impl Engine {
     }
 
     /// Runs `work` in the commit queue for a future, or for nobody.
-    pub(crate) fn submit<T: Send + 'static>(
+    pub(crate) fn submit<T: Send + 'static, E: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
-    ) -> Ticket<T, EngineError> {
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Ticket<T, E> {
         #[cfg(not(target_arch = "wasm32"))]
         self.commits.start_pump();
         let (play, after) = self.job(work);
-        let engine = Arc::downgrade(self);
-        self.commits.submit(
-            move |overlay| {
-                if let Some(engine) = engine.upgrade() {
-                    engine.check_open()?;
-                }
-                play(overlay)
-            },
-            after,
-        )
+        self.commits.submit(play, after)
+    }
+
+    /// How a ticket's work ended.
+    pub(crate) async fn arrival<T, E>(self: Arc<Self>, ticket: Ticket<T, E>) -> Result<Result<T, E>, EngineError> {
+        let ended = std::future::poll_fn(|context| match ticket.poll(context.waker()) {
+            Some(ended) => Poll::Ready(ended),
+            None => Poll::Pending,
+        });
+        self.conclude(ended.await)
     }
 
     /// P6: stores the leases renewed in memory, lets go of file and lock. Volatile reservations end with it.

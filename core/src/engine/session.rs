@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Engine, EngineError, Found, read_with};
+use super::{Engine, EngineError, Found, Phase, read_with};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
 use crate::codec::{encode_record, index};
@@ -11,7 +11,7 @@ use crate::commit::{Ended, Outcome, Overlay};
 use crate::fences::BLOCK;
 use crate::machine::record::{Record, Stamp, State, Witness};
 use crate::options::FENCE_MAX;
-use crate::store::{CommitError, Space};
+use crate::store::{CommitError, Space, StoreError};
 
 /// What work in the queue sees: the overlay, the engine, and one instant that all of it happens at.
 pub(crate) struct Session<'a> {
@@ -152,10 +152,16 @@ impl Engine {
         match ended {
             Ended::Stored(value) => Ok(Ok(value)),
             Ended::Refused(error) => Ok(Err(error)),
+            Ended::Failed(error) if self.phase() == Phase::Suspended && is_closed(&error) => Err(EngineError::Suspended),
             Ended::Failed(error) => Err(EngineError::Commit(error)),
             Ended::Panicked(payload) => resume(payload),
         }
     }
+}
+
+/// The work came after the store had been let go.
+fn is_closed(error: &CommitError) -> bool {
+    matches!(error, CommitError::NotStored(StoreError::Closed))
 }
 
 fn resume(payload: Box<dyn Any + Send>) -> ! {

@@ -7,7 +7,7 @@ use crate::commit::Ticket;
 use crate::codec::address::Address;
 use crate::machine::record::{AuditEntry, Lease, Record, State, Step};
 use crate::machine::recover::is_lapsed;
-use crate::machine::settle::{Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, record_step, resolve, settle};
+use crate::machine::settle::{Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, park_again, record_step, resolve, settle};
 use crate::response::Response;
 
 /// What `complete_with` finds before it runs anything (G2).
@@ -70,6 +70,12 @@ impl Engine {
         });
     }
 
+    /// Parks a record that a recovery worker could not settle, as it was parked before.
+    pub(crate) fn park_again(self: &Arc<Self>, address: &Address, fence: u64) -> Result<(), EngineError> {
+        let address = address.clone();
+        self.session(move |session| session.park_again(&address, fence))
+    }
+
     /// A person settles a parked record.
     pub(crate) fn resolve(
         self: &Arc<Self>,
@@ -111,6 +117,15 @@ impl Session<'_> {
                 Ok(Stepped::Done(response.clone()))
             }
             (Settled::Already | Settled::Lost, _) => Err(EngineError::ClaimLost),
+        }
+    }
+
+    fn park_again(&mut self, address: &Address, fence: u64) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
+        match park_again(found.record(), fence, self.now) {
+            Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
+            Settled::Already => Ok(()),
+            Settled::Lost => Err(EngineError::ClaimLost),
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Answer, Asked, Engine, EngineError};
 use crate::codec::address::Address;
-use crate::wake::Bell;
+use crate::wake::{Bell, ring_after};
 
 /// A place among those who wait for a key id; given up when dropped.
 pub(crate) struct Waiting {
@@ -47,8 +47,40 @@ impl Engine {
                 waiting = Some(Waiting::register(self, &asked.address));
                 continue;
             };
-            let nap = self.clock.sleep_for(Duration::from_millis(rest_ms.min(left_ms.max(1))));
-            place.bell.wait(nap);
+            place.bell.wait(self.nap(rest_ms, left_ms));
         }
+    }
+
+    /// The same for a future.
+    pub(crate) async fn begin_in_time(self: Arc<Self>, asked: Asked, wait_ms: u64) -> Result<Answer, EngineError> {
+        let give_up_at = self.clock.monotonic_ms().saturating_add(wait_ms);
+        let mut waiting = None;
+        loop {
+            let answer = match self.begin_without_commit(&asked)? {
+                Some(answer) => answer,
+                None => self.begin_queued(asked.clone()).await?,
+            };
+            let Answer::InProgress { left_ms, .. } = answer else { return Ok(answer) };
+            let rest_ms = give_up_at.saturating_sub(self.clock.monotonic_ms());
+            if rest_ms == 0 {
+                return Ok(answer);
+            }
+            let Some(place) = &waiting else {
+                waiting = Some(Waiting::register(&self, &asked.address));
+                continue;
+            };
+            ring_after(&place.bell, self.nap(rest_ms, left_ms));
+            place.bell.rung().await;
+        }
+    }
+
+    async fn begin_queued(self: &Arc<Self>, asked: Asked) -> Result<Answer, EngineError> {
+        let ticket = self.submit(move |session| session.begin(&asked));
+        self.clone().arrival(ticket).await?
+    }
+
+    /// Until the wait is over or the lease may be, whichever is first.
+    fn nap(&self, rest_ms: u64, left_ms: u64) -> Duration {
+        self.clock.sleep_for(Duration::from_millis(rest_ms.min(left_ms.max(1))))
     }
 }

@@ -18,15 +18,18 @@ pub enum Part {
     Operation,
     /// The caller's name for one thing it wants done.
     Key,
+    /// A table of the caller's own rows.
+    Table,
 }
 
 impl Part {
-    /// The part's name in a message: `scope`, `operation name` or `key`.
+    /// The part's name in a message: `scope`, `operation name`, `key` or `table name`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scope => "scope",
             Self::Operation => "operation name",
             Self::Key => "key",
+            Self::Table => "table name",
         }
     }
 }
@@ -69,7 +72,8 @@ pub struct KeyError {
     pub reason: KeyErrorReason,
 }
 
-fn check(part: Part, text: &str) -> Result<(), KeyError> {
+/// Checks a part's text by L1.
+pub(crate) fn check(part: Part, text: &str) -> Result<(), KeyError> {
     let bytes = text.as_bytes();
     if bytes.is_empty() {
         return Err(KeyError { part, reason: KeyErrorReason::Empty });

@@ -47,6 +47,16 @@ fn store(record: &Record, state: State) -> Settled {
     Settled::Store(Box::new(record.clone().with_state(state)))
 }
 
+/// A recovery worker raised an error: the record is parked again, its owner as lost as before.
+pub(crate) fn park_again(record: Option<&Record>, fence: u64, now: Stamp) -> Settled {
+    match record {
+        Some(record) if record.fence == fence && matches!(record.state, State::InProgress { .. }) => {
+            store(record, State::Parked { reason: ParkReason::OwnerLost, since: now.wall_ms, by_begin: false })
+        }
+        Some(_) | None => Settled::Lost,
+    }
+}
+
 /// S1: an outcome is welcome even from an owner that was given up.
 fn tells_an_outcome(settlement: &Settlement) -> bool {
     match settlement {

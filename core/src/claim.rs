@@ -1,0 +1,332 @@
+//! The right to run an operation, held by one owner at a time under a lease.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::clock::millis;
+use crate::codec::address::Address;
+use crate::engine::{Engine, EngineError, Granted, Stepped};
+use crate::error::{Error, Result};
+use crate::key::{Key, KeyId};
+use crate::machine::begin::remaining_ms;
+use crate::machine::record::{Record, Step};
+use crate::machine::settle::Settlement;
+use crate::operation::Effect;
+use crate::options::LEASE_MS_MAX;
+use crate::response::Response;
+use crate::transaction::{Batch, Transaction};
+
+/// A claim. Settle it with [`complete`](Claim::complete), [`fail`](Claim::fail), [`release`](Claim::release) or
+/// [`park`](Claim::park); each consumes it, and gives it back in the error when settling failed.
+///
+/// Dropped without being settled, it ends its lease at once for everyone in the process, without I/O (S2); what happens to the
+/// key next, its effect decides.
+#[must_use = "a claim that is dropped without being settled ends its lease at once"]
+pub struct Claim {
+    engine: Arc<Engine>,
+    address: Address,
+    record: Box<Record>,
+    remembered_for_ms: u64,
+    /// What this object was settled with.
+    settled: Option<Settlement>,
+    lost: Arc<AtomicBool>,
+}
+
+/// Settling failed. The claim is in it, to be settled again (S6).
+#[derive(Debug, thiserror::Error)]
+#[error("{source}")]
+pub struct SettleError {
+    /// The claim, as it was.
+    pub claim: Box<Claim>,
+    /// Why.
+    pub source: Error,
+}
+
+impl From<SettleError> for Error {
+    fn from(error: SettleError) -> Self {
+        error.source
+    }
+}
+
+/// Whether a claim is lost, for a handler that wants to stop early. Set by the heartbeat that is told so.
+#[derive(Debug, Clone)]
+pub struct LostSignal {
+    lost: Arc<AtomicBool>,
+}
+
+impl LostSignal {
+    /// Whether a heartbeat was told that the claim is somebody else's.
+    pub fn is_set(&self) -> bool {
+        self.lost.load(Ordering::Acquire)
+    }
+}
+
+impl Claim {
+    pub(crate) fn new(engine: Arc<Engine>, granted: Granted, remembered_for_ms: u64) -> Self {
+        let address = granted.address().clone();
+        let record = granted.deliver();
+        Self { engine, address, record, remembered_for_ms, settled: None, lost: Arc::default() }
+    }
+
+    /// Whose record this is a claim on.
+    pub fn key_id(&self) -> &KeyId {
+        &self.address.id
+    }
+
+    /// A number that strictly rises with every claim granted: hand it to whatever the operation writes to.
+    pub fn fence(&self) -> u64 {
+        self.record.fence
+    }
+
+    /// 1 for the first owner of this key id; higher when earlier owners were lost or released it.
+    pub fn attempt(&self) -> u32 {
+        self.record.attempt
+    }
+
+    /// The record's effect, the strictest that any granted begin has named (E1): errors go by it (S8).
+    pub fn effect(&self) -> Effect {
+        self.record.effect
+    }
+
+    /// What the caller of `begin` stored for whoever recovers the record.
+    pub fn memo(&self) -> &[u8] {
+        &self.record.memo
+    }
+
+    /// The steps that this and earlier attempts have recorded.
+    pub fn steps(&self) -> &[Step] {
+        &self.record.steps
+    }
+
+    /// When the key id was first granted: milliseconds since 1970-01-01 UTC.
+    pub fn first_granted_at_ms(&self) -> u64 {
+        self.record.first_granted.wall_ms
+    }
+
+    /// Repeatable: for how long the handler may still call out, since the downstream knows derived keys that long (E4).
+    /// Zero: no longer. `None` for other effects.
+    pub fn remaining(&self) -> Option<Duration> {
+        let left = || remaining_ms(self.record.first_granted, self.remembered_for_ms, self.engine.now());
+        (self.record.effect == Effect::Repeatable).then(|| Duration::from_millis(left()))
+    }
+
+    /// A key for a downstream call. It depends on key id and `name` alone, so it is equal on every attempt, in every language
+    /// and on every machine (E3).
+    pub fn derive_key(&self, name: &str) -> Key {
+        self.address.id.derive_key(name)
+    }
+
+    /// Runs `f` until its result is recorded under `name`; from then on, on any later attempt, returns that and does not run it.
+    ///
+    /// A kill between the two runs `f` again: give what it calls [`derive_key(name)`](Claim::derive_key). On return the result
+    /// is on disk.
+    ///
+    /// # Errors
+    /// Whatever `f` returns; `ClaimLost`; `InvalidArgument` for InLedger operations; `TooLarge`.
+    pub fn step<E: From<Error>>(&mut self, name: &str, f: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
+        if let Some(step) = self.record.steps.iter().find(|step| step.name == name) {
+            return Ok(step.value.clone());
+        }
+        let value = f()?;
+        self.record_step(name, value.clone())?;
+        Ok(value)
+    }
+
+    /// Records a step's result. On return it is on disk.
+    ///
+    /// # Errors
+    /// `ClaimLost`; `InvalidArgument` for InLedger operations and for a name that has another value; `TooLarge`.
+    pub fn record_step(&mut self, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
+        let step = Step { name: name.to_owned(), value: value.into() };
+        self.engine.check_step(&step)?;
+        self.engine.record_step(&self.address, self.fence(), step.clone())?;
+        if !self.record.steps.contains(&step) {
+            self.record.steps.push(step);
+        }
+        Ok(())
+    }
+
+    /// Renews the lease from now, by the operation's own length.
+    ///
+    /// # Errors
+    /// `ClaimLost`, which also sets the [`LostSignal`].
+    pub fn heartbeat(&self) -> Result<()> {
+        self.heartbeat_for(Duration::from_millis(self.record.retention.lease_ms))
+    }
+
+    /// Renews the lease from now.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a lease of zero; `ClaimLost`, which also sets the [`LostSignal`].
+    pub fn heartbeat_for(&self, lease: Duration) -> Result<()> {
+        let lease_ms = valid_lease(lease)?;
+        let beat = self.engine.heartbeat(&self.address, self.fence(), lease_ms);
+        if matches!(beat, Err(EngineError::ClaimLost)) {
+            self.lost.store(true, Ordering::Release);
+        }
+        Ok(beat?)
+    }
+
+    /// Tells whether a heartbeat has found the claim lost; may be given to another thread.
+    pub fn lost_signal(&self) -> LostSignal {
+        LostSignal { lost: self.lost.clone() }
+    }
+
+    /// It was done, and this is the answer. On return the answer is on disk, and is replayed from now on.
+    ///
+    /// # Errors
+    /// `ClaimLost`: throw the result away. `Ambiguous`: `reopen` the ledger and call again (S6).
+    pub fn complete(self, response: impl Into<Response>) -> Result<(), SettleError> {
+        self.settle(Settlement::Complete(response.into()))
+    }
+
+    /// A final no, told again to every retry. On return it is on disk.
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete).
+    pub fn fail(self, response: impl Into<Response>) -> Result<(), SettleError> {
+        self.settle(Settlement::Fail(response.into()))
+    }
+
+    /// It surely did not happen: whoever comes next may run it. A recovery worker may say so **only when the old owner can no
+    /// longer act**.
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete).
+    pub fn release(self) -> Result<(), SettleError> {
+        self.settle(Settlement::Release)
+    }
+
+    /// Nobody knows whether it happened: held for a person. On return that is on disk.
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete).
+    pub fn park(self, reason: impl Into<String>) -> Result<(), SettleError> {
+        self.settle(Settlement::Park(reason.into()))
+    }
+
+    fn settle(mut self, settlement: Settlement) -> Result<(), SettleError> {
+        match self.settle_in_place(settlement.clone()) {
+            Ok(()) => Ok(()),
+            Err(source) => {
+                if matches!(source, Error::ClaimLost) {
+                    self.mark_settled(settlement);
+                }
+                Err(SettleError { claim: Box::new(self), source })
+            }
+        }
+    }
+
+    /// Settles without giving the claim away, for whoever only borrows it.
+    pub(crate) fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
+        if self.settled.is_some() {
+            return Err(Error::ClaimSettled);
+        }
+        let settlement = self.engine.stored_form(settlement);
+        self.engine.settle(&self.address, self.fence(), settlement.clone())?;
+        self.settled = Some(settlement);
+        Ok(())
+    }
+
+    /// Stores rows of the caller's and the response that `f` returns in one transaction: either all of it, or none.
+    ///
+    /// The fence is checked first: if this fence has completed before, `f` is not run and the stored response is returned (G2).
+    /// `f` runs at most once. While it runs, others wait: keep it short, and do not call the ledger from inside it.
+    ///
+    /// On `Ok` everything is on disk and the claim is settled. On `Err` nothing is stored and the claim is as it was.
+    ///
+    /// # Errors
+    /// Whatever `f` returns; `ClaimLost`; `ClaimSettled`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
+    pub fn complete_with<E>(&mut self, f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>) -> Result<Response, E>
+    where
+        E: From<Error> + Send + 'static,
+    {
+        if self.settled.is_some() {
+            return Err(Error::ClaimSettled.into());
+        }
+        let (engine, address, fence) = (self.engine.clone(), self.address.clone(), self.fence());
+        let max_bytes = engine.options.max_response_bytes;
+        let completed = engine.session_here(|session| -> Result<Response, E> {
+            if let Stepped::Done(response) = session.before_completing(&address, fence).map_err(Error::from)? {
+                return Ok(response);
+            }
+            let response = Transaction::run(session, f)?.within(max_bytes);
+            session.settle(&address, fence, &Settlement::Complete(response.clone())).map_err(Error::from)?;
+            Ok(response)
+        });
+        let response = completed.map_err(Error::from)??;
+        self.settled = Some(Settlement::Complete(response.clone()));
+        Ok(response)
+    }
+
+    /// [`complete_with`](Claim::complete_with) as a value: the batch and the response are stored together, or not at all.
+    ///
+    /// # Errors
+    /// Those of the batch, and those of [`complete_with`](Claim::complete_with).
+    pub fn complete_batch(&mut self, batch: &Batch, response: impl Into<Response>) -> Result<Response> {
+        let response = response.into();
+        self.complete_with(|tx| {
+            tx.apply(batch)?;
+            Ok(response)
+        })
+    }
+
+    /// What this object was settled with, if it was.
+    pub(crate) fn settled(&self) -> Option<&Settlement> {
+        self.settled.as_ref()
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// A recovery worker raised an error on an AtMostOnce record: it is parked as it was, and no less unknown (section 4).
+    pub(crate) fn park_again(&mut self) -> Result<()> {
+        self.engine.park_again(&self.address, self.fence())?;
+        self.settled = Some(Settlement::Park(String::new()));
+        Ok(())
+    }
+
+    /// Settling failed after all.
+    pub(crate) fn unmark_settled(&mut self) {
+        self.settled = None;
+    }
+
+    /// The claim was settled by other means: dropping it ends nothing.
+    pub(crate) fn mark_settled(&mut self, settlement: Settlement) {
+        self.settled = Some(settlement);
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.settled.is_none() {
+            self.engine.drop_claim(&self.address, self.record.fence);
+        }
+    }
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Claim")
+            .field("key_id", &self.address.id)
+            .field("fence", &self.record.fence)
+            .field("attempt", &self.record.attempt)
+            .field("effect", &self.record.effect)
+            .finish_non_exhaustive()
+    }
+}
+
+/// L5: a lease or heartbeat of zero is refused.
+pub(crate) fn valid_lease(lease: Duration) -> Result<u64> {
+    match millis(lease) {
+        0 => Err(Error::InvalidArgument("a lease must be at least one millisecond".into())),
+        lease_ms => Ok(lease_ms.min(LEASE_MS_MAX)),
+    }
+}

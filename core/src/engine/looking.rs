@@ -1,0 +1,195 @@
+//! One record, or pages of them, as they count now.
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+
+use super::{Engine, EngineError};
+use crate::codec::address::{Address, RowKey, scope_mark};
+use crate::codec::{self, index};
+use crate::key::{KeyId, OperationName, Scope};
+use crate::machine::expire::{Age, age};
+use crate::machine::record::{Record, Stamp, State};
+use crate::machine::recover::{counts_as_parked, is_lapsed};
+use crate::store::{Order, Snapshot, Space};
+
+/// How many records a page holds unless told otherwise.
+const PAGE: usize = 100;
+
+/// A record, as it counts at some instant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) id: KeyId,
+    pub(crate) record: Record,
+    pub(crate) lapsed: bool,
+    pub(crate) volatile: bool,
+    as_parked: bool,
+}
+
+/// Which records a page shows.
+#[derive(Debug, Clone)]
+pub(crate) struct Listing {
+    pub(crate) state: Option<&'static str>,
+    pub(crate) operation: Option<OperationName>,
+    pub(crate) scope: Option<Scope>,
+    pub(crate) older_than_ms: Option<u64>,
+    pub(crate) limit: usize,
+    /// The byte of the space and the row key that the page before ended with.
+    pub(crate) after: Option<Vec<u8>>,
+}
+
+impl Default for Listing {
+    fn default() -> Self {
+        Self { state: None, operation: None, scope: None, older_than_ms: None, limit: PAGE, after: None }
+    }
+}
+
+/// The spaces in the order of a listing: what is in memory alone, what is unsettled, the rest.
+const VOLATILE: u8 = 0;
+const LIVE: u8 = 1;
+const RECORDS: u8 = 2;
+
+impl Engine {
+    pub(crate) fn inspect(&self, address: &Address) -> Result<Option<Seen>, EngineError> {
+        let (found, _, now) = self.find_now(address)?;
+        let volatile = found.is_volatile();
+        Ok(found.into_record().map(|record| self.seen(address.id.clone(), &address.row, record, volatile, now)))
+    }
+
+    fn seen(&self, id: KeyId, row: &RowKey, record: Record, volatile: bool, now: Stamp) -> Seen {
+        let witness = self.memory.look(row).witness;
+        let lapsed = is_lapsed(&record, &witness, now);
+        let as_parked = counts_as_parked(&record, &witness, now);
+        Seen { id, record: self.with_memory(record, row), lapsed, volatile, as_parked }
+    }
+
+    /// A renewed lease is the record's lease.
+    fn with_memory(&self, mut record: Record, row: &RowKey) -> Record {
+        let witness = self.memory.look(row).witness;
+        if let State::InProgress { lease, .. } = &mut record.state {
+            *lease = witness.lease(record.fence, *lease);
+        }
+        record
+    }
+
+    /// A page of records, and where the next begins.
+    pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
+        let snapshot = self.snapshot()?;
+        let mut page = PageUnderway { engine: self, listing, now: self.now(), seen: Vec::new(), last: None, full: false };
+        let (space, row) = match listing.after.as_deref() {
+            Some([space, row @ ..]) => (*space, Some(row)),
+            Some([]) | None => (VOLATILE, None),
+        };
+        for at in [VOLATILE, LIVE, RECORDS].into_iter().filter(|at| *at >= space) {
+            let after = row.filter(|_| at == space);
+            match at {
+                VOLATILE => page.add_volatile(after),
+                LIVE => page.add_stored(&*snapshot, Space::Live, after)?,
+                _ => page.add_stored(&*snapshot, Space::Records, after)?,
+            }
+        }
+        Ok((page.seen, page.last.filter(|_| page.full)))
+    }
+}
+
+struct PageUnderway<'a> {
+    engine: &'a Engine,
+    listing: &'a Listing,
+    now: Stamp,
+    seen: Vec<Seen>,
+    last: Option<Vec<u8>>,
+    full: bool,
+}
+
+impl PageUnderway<'_> {
+    fn add_volatile(&mut self, after: Option<&[u8]>) {
+        let mut rows = BTreeMap::new();
+        self.engine.memory.for_each(|row, slot| {
+            if let Some(record) = &slot.volatile
+                && age(record, &slot.witness, self.now) == Age::AsStored
+            {
+                rows.insert(*row, (slot.id.clone(), record.clone()));
+            }
+        });
+        for (row, (id, record)) in rows {
+            if after.is_none_or(|after| row.as_bytes().as_slice() > after) && self.add(VOLATILE, row, id, record).is_break() {
+                break;
+            }
+        }
+    }
+
+    fn add_stored(&mut self, view: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<(), EngineError> {
+        if self.full {
+            return Ok(());
+        }
+        let mark = self.listing.scope.as_ref().map(|scope| scope_mark(scope, &self.engine.salt));
+        let start = mark.map_or_else(Vec::new, |mark| mark.to_vec());
+        let from = match after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Included(start.as_slice()),
+        };
+        let mut failed = None;
+        let code = if space == Space::Live { LIVE } else { RECORDS };
+        view.scan(space, (from, Bound::Unbounded), Order::Ascending, &mut |key, value| {
+            if mark.is_some_and(|mark| !key.starts_with(&mark)) {
+                return ControlFlow::Break(());
+            }
+            match self.add_row(code, key, value) {
+                Ok(flow) => flow,
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn add_row(&mut self, space: u8, key: &[u8], value: &[u8]) -> Result<ControlFlow<()>, EngineError> {
+        let row = index::read_row(key)?;
+        let (id, record) = codec::decode_entry(value)?;
+        let witness = self.engine.memory.look(&row).witness;
+        let record = match age(&record, &witness, self.now) {
+            Age::AsStored => record,
+            Age::Next(next) => *next,
+            Age::NoRecord => return Ok(ControlFlow::Continue(())),
+        };
+        Ok(self.add(space, row, id, record))
+    }
+
+    /// Adds a record that the filter lets through; breaks when the page is full and there is one more.
+    fn add(&mut self, space: u8, row: RowKey, id: KeyId, record: Record) -> ControlFlow<()> {
+        let seen = self.engine.seen(id, &row, record, space == VOLATILE, self.now);
+        if !self.lets_through(&seen) {
+            return ControlFlow::Continue(());
+        }
+        if self.seen.len() == self.listing.limit {
+            self.full = true;
+            return ControlFlow::Break(());
+        }
+        self.last = Some([&[space], row.as_bytes().as_slice()].concat());
+        self.seen.push(seen);
+        ControlFlow::Continue(())
+    }
+
+    fn lets_through(&self, seen: &Seen) -> bool {
+        let listing = self.listing;
+        listing.scope.as_ref().is_none_or(|scope| scope == seen.id.scope())
+            && listing.operation.as_ref().is_none_or(|operation| operation == seen.id.operation())
+            && listing.state.is_none_or(|state| state == state_name(seen))
+            && listing.older_than_ms.is_none_or(|age| {
+                self.now.wall_ms.saturating_sub(seen.record.first_granted.wall_ms) >= age
+            })
+    }
+}
+
+fn state_name(seen: &Seen) -> &'static str {
+    match &seen.record.state {
+        State::InProgress { .. } if seen.as_parked => "parked",
+        State::InProgress { .. } => "in_progress",
+        State::Released(_) => "released",
+        State::Completed(..) => "completed",
+        State::Failed(..) => "failed",
+        State::Parked { .. } => "parked",
+        State::Tombstone(_) => "tombstone",
+    }
+}

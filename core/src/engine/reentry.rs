@@ -1,0 +1,34 @@
+//! Which ledgers' closures this thread is inside of: a call back into one of them could only wait for itself (G2).
+
+use std::cell::RefCell;
+
+use super::Engine;
+
+thread_local! {
+    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Says that this thread runs a closure of `engine` until it is dropped.
+pub(crate) struct Inside;
+
+impl Inside {
+    pub(crate) fn enter(engine: &Engine) -> Self {
+        INSIDE.with_borrow_mut(|inside| inside.push(name_of(engine)));
+        Self
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.with_borrow_mut(Vec::pop);
+    }
+}
+
+pub(crate) fn is_inside(engine: &Engine) -> bool {
+    INSIDE.with_borrow(|inside| inside.contains(&name_of(engine)))
+}
+
+/// An engine's address names it for as long as it lives, and it outlives its closures.
+fn name_of(engine: &Engine) -> usize {
+    std::ptr::from_ref(engine).addr()
+}

@@ -1,0 +1,269 @@
+//! Why a call could not be answered: one kind per cause, each with a code that is the same in every language (section 11).
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::codec::DecodeError;
+use crate::engine::EngineError;
+use crate::key::KeyError;
+use crate::store::{CommitError, OpenError, StoreError};
+
+/// A call that could not be answered. Decisions of `begin` are answers, not errors.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A scope, operation name or key that L1 refuses.
+    #[error(transparent)]
+    InvalidKey(#[from] KeyError),
+    /// An argument outside its range; the message names it.
+    #[error("{0}")]
+    InvalidArgument(String),
+    /// The claim is no longer this owner's: taken over, settled otherwise, resolved or forgotten.
+    #[error("the claim is lost: somebody else owns or has settled it; throw the result away and ask begin")]
+    ClaimLost,
+    /// This very object was settled before.
+    #[error("this claim was settled before; begin the key again to learn its outcome")]
+    ClaimSettled,
+    /// There is no record for that key id.
+    #[error("there is no record for {0}; check scope, operation and key")]
+    NotFound(String),
+    /// The record is not parked under that fence.
+    #[error("the record is not parked under that fence; inspect it again before deciding")]
+    NotParked,
+    /// `insert_unique` met a row.
+    #[error("table {table} has a row under that key already; read it to see what won")]
+    UniqueViolation {
+        /// The table's name.
+        table: String,
+    },
+    /// `compare_and_set` met another value.
+    #[error("the row in table {table} is not what was expected; read it again and decide anew")]
+    CompareFailed {
+        /// The table's name.
+        table: String,
+    },
+    /// Something is longer than its limit.
+    #[error("{what} has {bytes} bytes, more than {max}; make it shorter or raise the limit")]
+    TooLarge {
+        /// What is too long.
+        what: &'static str,
+        /// Its length in bytes.
+        bytes: u64,
+        /// The limit in bytes.
+        max: u64,
+    },
+    /// A call to the ledger from inside a closure that it runs.
+    #[error("a call to the ledger from inside its own transaction; use the transaction that the closure was given")]
+    Reentrant,
+    /// Another process or handle holds the file.
+    #[error("another process or handle has this ledger open; close it there, or ask it to do the work")]
+    AlreadyOpen,
+    /// The handle is suspended.
+    #[error("the ledger is suspended; call resume first")]
+    Suspended,
+    /// The handle is closed.
+    #[error("the ledger is closed; open it again")]
+    Closed,
+    /// The file cannot be read or made right now, or what was asked cannot be done right now.
+    #[error("not available right now: {0}")]
+    Unavailable(String),
+    /// The file is of another kind or format version. It was not changed.
+    #[error("{0}")]
+    WrongFormat(String),
+    /// The file is damaged.
+    #[error("the ledger file is damaged: {0}; restore a snapshot, or look into it with the command line")]
+    Corrupt(String),
+    /// An earlier commit failed, so nobody knows what the file holds until it is opened again.
+    #[error("an earlier commit failed; call reopen on this handle, then repeat the call")]
+    Poisoned,
+    /// A commit failed in such a way that it is open whether it was stored.
+    #[error("it is open whether this was stored ({0}); call reopen on this handle, then repeat the call")]
+    Ambiguous(String),
+    /// The operating system refused. Nothing was stored.
+    #[error("the operating system refused: {0}; nothing was stored")]
+    Storage(Arc<io::Error>),
+}
+
+/// The stable code of an [`Error`]: `as_str` is the same in every language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorCode {
+    /// `invalid_key`
+    InvalidKey,
+    /// `invalid_argument`
+    InvalidArgument,
+    /// `claim_lost`
+    ClaimLost,
+    /// `claim_settled`
+    ClaimSettled,
+    /// `not_found`
+    NotFound,
+    /// `not_parked`
+    NotParked,
+    /// `unique_violation`
+    UniqueViolation,
+    /// `compare_failed`
+    CompareFailed,
+    /// `too_large`
+    TooLarge,
+    /// `reentrant`
+    Reentrant,
+    /// `already_open`
+    AlreadyOpen,
+    /// `suspended`
+    Suspended,
+    /// `closed`
+    Closed,
+    /// `unavailable`
+    Unavailable,
+    /// `wrong_format`
+    WrongFormat,
+    /// `corrupt`
+    Corrupt,
+    /// `poisoned`
+    Poisoned,
+    /// `ambiguous`
+    Ambiguous,
+    /// `storage`
+    Storage,
+}
+
+impl ErrorCode {
+    /// The code as every language shows it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            ErrorCode::InvalidKey => "invalid_key",
+            ErrorCode::InvalidArgument => "invalid_argument",
+            ErrorCode::ClaimLost => "claim_lost",
+            ErrorCode::ClaimSettled => "claim_settled",
+            ErrorCode::NotFound => "not_found",
+            ErrorCode::NotParked => "not_parked",
+            ErrorCode::UniqueViolation => "unique_violation",
+            ErrorCode::CompareFailed => "compare_failed",
+            ErrorCode::TooLarge => "too_large",
+            ErrorCode::Reentrant => "reentrant",
+            ErrorCode::AlreadyOpen => "already_open",
+            ErrorCode::Suspended => "suspended",
+            ErrorCode::Closed => "closed",
+            ErrorCode::Unavailable => "unavailable",
+            ErrorCode::WrongFormat => "wrong_format",
+            ErrorCode::Corrupt => "corrupt",
+            ErrorCode::Poisoned => "poisoned",
+            ErrorCode::Ambiguous => "ambiguous",
+            ErrorCode::Storage => "storage",
+        }
+    }
+}
+
+impl Error {
+    /// The kind of this error, the same in every language.
+    pub const fn code(&self) -> ErrorCode {
+        match self {
+            Error::InvalidKey(_) => ErrorCode::InvalidKey,
+            Error::InvalidArgument(_) => ErrorCode::InvalidArgument,
+            Error::ClaimLost => ErrorCode::ClaimLost,
+            Error::ClaimSettled => ErrorCode::ClaimSettled,
+            Error::NotFound(_) => ErrorCode::NotFound,
+            Error::NotParked => ErrorCode::NotParked,
+            Error::UniqueViolation { .. } => ErrorCode::UniqueViolation,
+            Error::CompareFailed { .. } => ErrorCode::CompareFailed,
+            Error::TooLarge { .. } => ErrorCode::TooLarge,
+            Error::Reentrant => ErrorCode::Reentrant,
+            Error::AlreadyOpen => ErrorCode::AlreadyOpen,
+            Error::Suspended => ErrorCode::Suspended,
+            Error::Closed => ErrorCode::Closed,
+            Error::Unavailable(_) => ErrorCode::Unavailable,
+            Error::WrongFormat(_) => ErrorCode::WrongFormat,
+            Error::Corrupt(_) => ErrorCode::Corrupt,
+            Error::Poisoned => ErrorCode::Poisoned,
+            Error::Ambiguous(_) => ErrorCode::Ambiguous,
+            Error::Storage(_) => ErrorCode::Storage,
+        }
+    }
+
+    /// An error of opening, with the path in its message.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        let path = path.display();
+        match self {
+            Error::Unavailable(why) => Error::Unavailable(format!("{path}: {why}")),
+            Error::WrongFormat(why) => Error::WrongFormat(format!("{path}: {why}")),
+            Error::Corrupt(why) => Error::Corrupt(format!("{path}: {why}")),
+            other => other,
+        }
+    }
+}
+
+/// The library's results.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<EngineError> for Error {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Store(error) => of_store(&error),
+            EngineError::Open(error) => of_open(&error),
+            EngineError::Decode(error) => error.into(),
+            EngineError::Commit(error) => of_commit(&error),
+            EngineError::Closed => Error::Closed,
+            EngineError::Suspended => Error::Suspended,
+            EngineError::Poisoned => Error::Poisoned,
+            EngineError::Reentrant => Error::Reentrant,
+            EngineError::FencesSpent => Error::Unavailable("every fence below 2^53 has been given out".into()),
+            EngineError::ClaimLost => Error::ClaimLost,
+            EngineError::NotParked => Error::NotParked,
+            EngineError::StepDiffers => {
+                Error::InvalidArgument("a step of this name has another value; names are unique within a record".into())
+            }
+            EngineError::StepRefused => {
+                Error::InvalidArgument("steps are refused for InLedger operations; use complete_with".into())
+            }
+        }
+    }
+}
+
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        Error::Corrupt(error.to_string())
+    }
+}
+
+impl From<OpenError> for Error {
+    fn from(error: OpenError) -> Self {
+        of_open(&error)
+    }
+}
+
+fn of_store(error: &StoreError) -> Error {
+    match error {
+        StoreError::Io(error) => Error::Storage(Arc::new(same_again(error))),
+        StoreError::Corrupt(why) => Error::Corrupt(why.clone()),
+        StoreError::Poisoned => Error::Poisoned,
+        StoreError::Closed => Error::Closed,
+        StoreError::Busy => Error::Unavailable("the ledger is being read; try again".into()),
+    }
+}
+
+fn of_open(error: &OpenError) -> Error {
+    match error {
+        OpenError::AlreadyOpen => Error::AlreadyOpen,
+        OpenError::Unavailable(error) => Error::Unavailable(error.to_string()),
+        OpenError::WrongFormat(why) => Error::WrongFormat(why.clone()),
+        OpenError::Corrupt(why) => Error::Corrupt(why.clone()),
+        OpenError::Store(error) => of_store(error),
+    }
+}
+
+fn of_commit(error: &CommitError) -> Error {
+    match error {
+        CommitError::NotStored(error) => of_store(error),
+        CommitError::Open(error) => Error::Ambiguous(error.to_string()),
+    }
+}
+
+/// The operating system's error once more: it is told to everyone who shared the commit.
+fn same_again(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(error.kind(), error.to_string()),
+    }
+}

@@ -1,0 +1,42 @@
+//! One batch of an operation's recovery (contract section 4).
+
+use super::Recovered;
+use crate::claim::Claim;
+use crate::error::{Error, Result};
+use crate::ledger::Ledger;
+use crate::operation::{Effect, Operation};
+
+/// Hands out at most `limit` claims and settles each as the handler says; returns how many were handed out.
+pub(super) fn recover(
+    ledger: &Ledger,
+    operation: &Operation,
+    limit: usize,
+    handler: &(dyn Fn(&mut Claim) -> Recovered + Send + Sync),
+) -> Result<u64> {
+    let mut recovered = 0;
+    // One at a time: a claim that waits for its turn would let its lease run out.
+    while recovered < limit as u64 {
+        let Some(mut claim) = ledger.recover(operation, 1)?.pop() else { break };
+        recovered += 1;
+        let found_out = handler(&mut claim);
+        match settle(claim, found_out) {
+            Ok(()) | Err(Error::ClaimLost) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(recovered)
+}
+
+fn settle(mut claim: Claim, found_out: Recovered) -> Result<()> {
+    if claim.settled().is_some() {
+        return Ok(());
+    }
+    match found_out {
+        Ok(settlement) => claim.settle_in_place(settlement),
+        Err(_) if claim.effect() == Effect::AtMostOnce => claim.park_again(),
+        Err(_) => {
+            drop(claim);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! How a ledger is opened.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Ledger;
+use crate::clock::Clock;
+use crate::engine::Engine;
+use crate::entropy::Entropy;
+use crate::error::{Error, Result};
+use crate::options::Options;
+use crate::store::Store;
+use crate::store::memory::MemoryStore;
+use crate::store::redb::{RedbStore, StoreOptions};
+
+/// Settings of a ledger, then [`open`](Builder::open) or [`in_memory`](Builder::in_memory).
+#[derive(Default)]
+pub struct Builder {
+    clock: Option<Arc<dyn Clock>>,
+    entropy: Option<Arc<dyn Entropy>>,
+    options: Options,
+}
+
+impl Builder {
+    /// Where the time comes from. Default: the system's clocks. On wasm32-unknown-unknown there is no default.
+    pub fn clock(mut self, clock: impl Clock + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
+        self
+    }
+
+    /// Where randomness comes from. Default: the operating system. On wasm32-unknown-unknown there is no default.
+    pub fn entropy(mut self, entropy: impl Entropy + 'static) -> Self {
+        self.entropy = Some(Arc::new(entropy));
+        self
+    }
+
+    /// Bodies of responses are kept up to this length (S4), and so are rows and steps. Default 1 MiB.
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.options.max_response_bytes = bytes;
+        self
+    }
+
+    /// Memory for pages of the file. Default 64 MiB; 1 to 4 MiB are enough on a phone.
+    pub fn cache_bytes(mut self, bytes: usize) -> Self {
+        self.options.cache_bytes = bytes;
+        self
+    }
+
+    /// Opens the ledger file at `path`, or makes it, for this process alone.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`].
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn open(self, path: impl AsRef<Path>) -> Result<Ledger> {
+        let path = path.as_ref();
+        self.start(|options| Ok(Arc::new(RedbStore::open(path, options)?))).map_err(|error| error.at(path))
+    }
+
+    /// Opens the ledger on a disk of the caller's, or makes it there.
+    ///
+    /// # Errors
+    /// As [`Ledger::open`].
+    #[cfg(any(test, feature = "test-support"))]
+    pub fn open_disk(self, disk: Arc<dyn crate::test_support::Disk>) -> Result<Ledger> {
+        self.start(|options| Ok(Arc::new(RedbStore::open_disk(disk, options)?)))
+    }
+
+    /// A ledger that is gone with the process.
+    ///
+    /// # Errors
+    /// As [`Ledger::in_memory`].
+    pub fn in_memory(self) -> Result<Ledger> {
+        self.start(|_| Ok(Arc::new(MemoryStore::new())))
+    }
+
+    fn start(self, store: impl FnOnce(StoreOptions) -> Result<Arc<dyn Store>>) -> Result<Ledger> {
+        let clock = self.clock.or_else(system_clock).ok_or_else(|| missing("clock"))?;
+        let entropy = self.entropy.or_else(system_entropy).ok_or_else(|| missing("entropy"))?;
+        let mut creation_id = [0; 16];
+        entropy.fill(&mut creation_id);
+        let store = store(StoreOptions { cache_bytes: self.options.cache_bytes, creation_id })?;
+        Ok(Ledger::of(Engine::open(store, clock, entropy, self.options)?))
+    }
+}
+
+fn missing(what: &str) -> Error {
+    Error::InvalidArgument(format!("this platform has no {what} of its own; give the builder one"))
+}
+
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+fn system_clock() -> Option<Arc<dyn Clock>> {
+    Some(Arc::new(crate::clock::SystemClock))
+}
+
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+fn system_clock() -> Option<Arc<dyn Clock>> {
+    None
+}
+
+#[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+fn system_entropy() -> Option<Arc<dyn Entropy>> {
+    Some(Arc::new(crate::entropy::OsEntropy))
+}
+
+#[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+fn system_entropy() -> Option<Arc<dyn Entropy>> {
+    None
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("options", &self.options).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,265 @@
+//! Looking into a ledger: one record, or pages of them.
+
+use std::time::Duration;
+
+use super::Ledger;
+use crate::engine::{Listing, Seen};
+use crate::error::Result;
+use crate::fingerprint::Fingerprint;
+use crate::key::{KeyId, OperationName, Scope};
+use crate::machine::record::{AuditEntry, ParkReason, Record, State, Step};
+use crate::operation::Effect;
+use crate::response::Response;
+
+/// A record's state by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum StateName {
+    /// Somebody runs it, or did until a kill.
+    InProgress,
+    /// It surely did not happen; whoever comes next may run it.
+    Released,
+    /// Done, with an answer.
+    Completed,
+    /// Done, with a final no.
+    Failed,
+    /// Held for a person.
+    Parked,
+    /// Settled so long ago that only the refusal is left.
+    Tombstone,
+}
+
+impl StateName {
+    /// The name that every language and the scenarios use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            StateName::InProgress => "in_progress",
+            StateName::Released => "released",
+            StateName::Completed => "completed",
+            StateName::Failed => "failed",
+            StateName::Parked => "parked",
+            StateName::Tombstone => "tombstone",
+        }
+    }
+}
+
+/// A record as a person sees it. Instants are milliseconds since 1970-01-01 UTC.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordView {
+    id: KeyId,
+    record: Record,
+    lapsed: bool,
+    volatile: bool,
+}
+
+impl RecordView {
+    /// Whose record it is.
+    pub fn key_id(&self) -> &KeyId {
+        &self.id
+    }
+
+    /// Its state. A lapsed record is still in progress: see [`is_lapsed`](RecordView::is_lapsed).
+    pub fn state(&self) -> StateName {
+        match &self.record.state {
+            State::InProgress { .. } => StateName::InProgress,
+            State::Released(_) => StateName::Released,
+            State::Completed(..) => StateName::Completed,
+            State::Failed(..) => StateName::Failed,
+            State::Parked { .. } => StateName::Parked,
+            State::Tombstone(_) => StateName::Tombstone,
+        }
+    }
+
+    /// In progress, with a lease that is over.
+    pub fn is_lapsed(&self) -> bool {
+        self.lapsed
+    }
+
+    /// Kept in memory alone (E2).
+    pub fn is_volatile(&self) -> bool {
+        self.volatile
+    }
+
+    /// The fence of its last claim.
+    pub fn fence(&self) -> u64 {
+        self.record.fence
+    }
+
+    /// How often it was granted.
+    pub fn attempt(&self) -> u32 {
+        self.record.attempt
+    }
+
+    /// The strictest effect that any granted begin has named (E1).
+    pub fn effect(&self) -> Effect {
+        self.record.effect
+    }
+
+    /// That of its first begin (F7).
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.record.fingerprint
+    }
+
+    /// What the caller of `begin` stored for whoever recovers it.
+    pub fn memo(&self) -> &[u8] {
+        &self.record.memo
+    }
+
+    /// The steps that were recorded.
+    pub fn steps(&self) -> &[Step] {
+        &self.record.steps
+    }
+
+    /// What persons decided about it.
+    pub fn audit(&self) -> &[AuditEntry] {
+        &self.record.audit
+    }
+
+    /// When it was first granted.
+    pub fn first_granted_at_ms(&self) -> u64 {
+        self.record.first_granted.wall_ms
+    }
+
+    /// In progress: when its lease ends, by the wall clock.
+    pub fn lease_end_ms(&self) -> Option<u64> {
+        match &self.record.state {
+            State::InProgress { lease, .. } => Some(lease.end_wall_ms()),
+            State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_) => {
+                None
+            }
+        }
+    }
+
+    /// When it was settled or released.
+    pub fn settled_at_ms(&self) -> Option<u64> {
+        self.kept().map(|kept| kept.settled_at)
+    }
+
+    /// Until when its answer is replayed.
+    pub fn retained_until_ms(&self) -> Option<u64> {
+        self.kept().map(|kept| kept.retained_until)
+    }
+
+    /// When its tombstone ends.
+    pub fn gone_at_ms(&self) -> Option<u64> {
+        self.kept().map(|kept| kept.gone_at)
+    }
+
+    /// The stored answer.
+    pub fn response(&self) -> Option<&Response> {
+        match &self.record.state {
+            State::Completed(response, _) | State::Failed(response, _) => Some(response),
+            State::InProgress { .. } | State::Released(_) | State::Parked { .. } | State::Tombstone(_) => None,
+        }
+    }
+
+    /// Why it is parked, and since when.
+    pub fn parked(&self) -> Option<(&ParkReason, u64)> {
+        match &self.record.state {
+            State::Parked { reason, since, .. } => Some((reason, *since)),
+            State::InProgress { .. }
+            | State::Released(_)
+            | State::Completed(..)
+            | State::Failed(..)
+            | State::Tombstone(_) => None,
+        }
+    }
+
+    fn kept(&self) -> Option<&crate::machine::record::Kept> {
+        match &self.record.state {
+            State::Released(kept) | State::Completed(_, kept) | State::Failed(_, kept) | State::Tombstone(kept) => {
+                Some(kept)
+            }
+            State::InProgress { .. } | State::Parked { .. } => None,
+        }
+    }
+
+    fn of(seen: Seen) -> Self {
+        Self { id: seen.id, record: seen.record, lapsed: seen.lapsed, volatile: seen.volatile }
+    }
+}
+
+/// Which records [`Ledger::list`] shows.
+#[derive(Debug, Clone, Default)]
+pub struct Filter {
+    listing: Listing,
+}
+
+impl Filter {
+    /// All of them, a hundred to a page.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Those in this state. A lapsed AtMostOnce record counts as parked (section 4).
+    pub fn state(mut self, state: StateName) -> Self {
+        self.listing.state = Some(state.as_str());
+        self
+    }
+
+    /// Those that wait for a person: parked, and lapsed AtMostOnce ones.
+    pub fn parked(self) -> Self {
+        self.state(StateName::Parked)
+    }
+
+    /// Those of this operation.
+    pub fn operation(mut self, operation: OperationName) -> Self {
+        self.listing.operation = Some(operation);
+        self
+    }
+
+    /// Those of this scope.
+    pub fn scope(mut self, scope: Scope) -> Self {
+        self.listing.scope = Some(scope);
+        self
+    }
+
+    /// Those first granted at least so long ago.
+    pub fn older_than(mut self, age: Duration) -> Self {
+        self.listing.older_than_ms = Some(crate::clock::millis(age));
+        self
+    }
+
+    /// At most so many to a page. Default 100.
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.listing.limit = limit;
+        self
+    }
+
+    /// From where the page before ended.
+    pub fn after(mut self, cursor: Cursor) -> Self {
+        self.listing.after = Some(cursor.0);
+        self
+    }
+}
+
+/// Where a page ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cursor(Vec<u8>);
+
+/// A page of records: unsettled ones first, then settled ones; within each in no order that means anything.
+#[derive(Debug, Clone)]
+pub struct Page {
+    /// The records.
+    pub records: Vec<RecordView>,
+    /// Where the next page begins; `None` after the last.
+    pub next: Option<Cursor>,
+}
+
+impl Ledger {
+    /// The record of a key id as it counts now; `None` is no record.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub fn inspect(&self, id: &KeyId) -> Result<Option<RecordView>> {
+        Ok(self.engine.inspect(&self.engine.address(id.clone()))?.map(RecordView::of))
+    }
+
+    /// One page of the records that the filter lets through.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub fn list(&self, filter: &Filter) -> Result<Page> {
+        let (seen, next) = self.engine.list(&filter.listing)?;
+        Ok(Page { records: seen.into_iter().map(RecordView::of).collect(), next: next.map(Cursor) })
+    }
+}
