@@ -59,7 +59,7 @@ impl Begin {
 
     /// Checks everything at the door (L1, L4, L5).
     pub(crate) fn check(&self, engine: &Engine) -> Result<Asked> {
-        let id = KeyId::new(self.scope.clone(), operation_name(&self.operation)?, self.key.clone());
+        let id = KeyId::of_parts(self.scope.clone(), operation_name(&self.operation)?, self.key.clone());
         if self.memo.len() > MEMO_BYTES_MAX {
             let bytes = self.memo.len() as u64;
             return Err(Error::TooLarge { what: "the memo", bytes, max: MEMO_BYTES_MAX as u64 });
@@ -76,10 +76,7 @@ impl Begin {
 
 /// The operation's name, checked by L1; a literal one costs no allocation.
 pub(crate) fn operation_name(operation: &Operation) -> Result<OperationName> {
-    Ok(match operation.shared_name() {
-        std::borrow::Cow::Borrowed(name) => OperationName::try_from_static(name)?,
-        std::borrow::Cow::Owned(name) => OperationName::new(name)?,
-    })
+    Ok(OperationName::declared(operation.shared_name().clone())?)
 }
 
 /// The operation's numbers, checked by L5.

@@ -40,7 +40,7 @@ pub use begin::Begin;
 pub use claim::{Claim, LostSignal, SettleError};
 pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
 pub use error::{Error, ErrorCode, Result};
-pub use janitor::{Growth, Janitor, JanitorBuilder, Tick};
+pub use janitor::{Growth, Janitor, JanitorBuilder, Recovered, Tick};
 pub use ledger::{
     Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,
 };

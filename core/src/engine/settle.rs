@@ -50,12 +50,6 @@ impl Engine {
         }
     }
 
-    /// Whether this claim would still be told `ClaimLost` by a heartbeat.
-    pub(crate) fn is_lost(&self, address: &Address, fence: u64) -> Result<bool, EngineError> {
-        let (found, _, now) = self.find_now(address)?;
-        Ok(heartbeat(found.record(), fence, 0, now) == Beat::Lost)
-    }
-
     /// Stores a step's result. On return it is on disk.
     pub(crate) fn record_step(self: &Arc<Self>, address: &Address, fence: u64, step: Step) -> Result<(), EngineError> {
         let address = address.clone();
