@@ -1,5 +1,6 @@
 //! `cargo xtask`: the commands of the project.
 
+mod bench;
 mod demo;
 mod project;
 mod test;
@@ -17,6 +18,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Measure, beside other engines
+    Bench(bench::Args),
     /// Run a bank, a payment server and sixteen clients, kill the server five times, and compare what everybody saw
     Demo(demo::Args),
     /// Run every test, or the parts that are named; this is what CI runs
@@ -25,6 +28,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
+        Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Test(args) => test::run(&args),
     };

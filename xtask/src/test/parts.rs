@@ -43,6 +43,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "examples", about: "every example runs to its end", steps: examples },
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part { name: "demo-broken", about: "the demo catches a server that does not claim", steps: demo_broken },
+    Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
 ];
 
 fn step(words: &[&str]) -> Step {
@@ -113,4 +114,8 @@ fn demo(_: &Project) -> Vec<Step> {
 
 fn demo_broken(_: &Project) -> Vec<Step> {
     vec![xtask(&["demo", "--break", "claims", "--json"], Expect::Caught("charged_twice"))]
+}
+
+fn bench(_: &Project) -> Vec<Step> {
+    vec![xtask(&["bench", "smoke", "--short"], Expect::Success)]
 }
