@@ -53,7 +53,7 @@ fn answer() -> Response {
 }
 
 /// The handler's row and its answer, in the transaction that completes the claim.
-fn complete_with_row(claim: Claim) -> Result<Response, Error> {
+fn complete_with_row(mut claim: Claim) -> Result<Response, Error> {
     claim.complete_with(|tx| {
         tx.put("orders", b"order-1", b"one book")?;
         Ok(answer())
