@@ -239,7 +239,10 @@ impl Claim {
     ///
     /// # Errors
     /// Whatever `f` returns; `ClaimLost`; `ClaimSettled`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
-    pub fn complete_with<E>(&mut self, f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>) -> Result<Response, E>
+    pub fn complete_with<E>(
+        &mut self,
+        f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>,
+    ) -> Result<Response, E>
     where
         E: From<Error> + Send + 'static,
     {

@@ -311,7 +311,11 @@ fn poisoned() -> Arc<CommitError> {
 /// Plays `work` and keeps what it wrote only if it went well.
 fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Played<T, E> {
     let played = catch_unwind(AssertUnwindSafe(|| work(overlay)));
-    if matches!(played, Ok(Ok(_))) { overlay.keep() } else { overlay.discard() }
+    if matches!(played, Ok(Ok(_))) {
+        overlay.keep()
+    } else {
+        overlay.discard()
+    }
     played
 }
 

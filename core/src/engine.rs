@@ -6,9 +6,9 @@
 
 mod begin;
 mod housekeeping;
+mod life;
 mod limits;
 mod looking;
-mod life;
 mod recovery;
 pub(crate) mod reentry;
 mod session;

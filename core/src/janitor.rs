@@ -204,7 +204,8 @@ impl Work {
         let settings = &self.settings;
         let engine = settings.ledger.engine();
         let is_quiet = settings.quiet.as_ref().is_some_and(|is_quiet| is_quiet(engine.clock.wall_ms()));
-        let swept = if is_quiet || engine.clock_ran_away() { None } else { Some(settings.ledger.sweep(settings.batch)?) };
+        let swept =
+            if is_quiet || engine.clock_ran_away() { None } else { Some(settings.ledger.sweep(settings.batch)?) };
         let mut recovered = 0;
         for (operation, handler) in &settings.recoveries {
             recovered += recovering::recover(&settings.ledger, operation, settings.batch, &**handler)?;

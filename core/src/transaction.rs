@@ -190,13 +190,7 @@ pub(crate) fn get(view: &dyn Snapshot, table: &str, key: &[u8]) -> Result<Option
     Ok(value)
 }
 
-pub(crate) fn scan(
-    view: &dyn Snapshot,
-    table: &str,
-    from: &[u8],
-    to: Option<&[u8]>,
-    limit: usize,
-) -> Result<Vec<Row>> {
+pub(crate) fn scan(view: &dyn Snapshot, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
     let prefix = table_prefix(table)?;
     let start = [prefix.as_slice(), from].concat();
     let end = match to {

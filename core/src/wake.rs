@@ -37,10 +37,8 @@ impl Bell {
     /// Blocks until it is rung, at most for `span`.
     pub(crate) fn wait(&self, span: Duration) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut state, _) = self
-            .condition
-            .wait_timeout_while(state, span, |state| !state.rung)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut state, _) =
+            self.condition.wait_timeout_while(state, span, |state| !state.rung).unwrap_or_else(PoisonError::into_inner);
         state.rung = false;
     }
 

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use super::recovery::{prefix_end, rows_from};
 use super::{Engine, EngineError, Session, read_entry, read_with};
-use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::address::{Address, RowKey, scope_mark};
+use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::index::{self, FOR_A_PERSON, RECOVERABLE};
 use crate::key::{KeyId, Scope};
 use crate::machine::expire::{Age, age};
-use crate::machine::record::{Record, State};
+use crate::machine::record::{Record, State, Witness};
 use crate::machine::recover::is_lapsed;
 use crate::operation::Effect;
 use crate::options::STATS_COUNT_MAX;
@@ -59,9 +59,19 @@ impl Engine {
     pub(crate) fn sweep(self: &Arc<Self>, limit: usize) -> Result<Sweep, EngineError> {
         let began = self.clock.monotonic_ms();
         let mut sweep = self.session(move |session| session.sweep(limit))?;
+        self.sweep_memory();
         sweep.took = Duration::from_millis(self.clock.monotonic_ms().saturating_sub(began));
         *self.last_sweep.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
         Ok(sweep)
+    }
+
+    /// Reservations in memory that have become no record.
+    fn sweep_memory(&self) {
+        let now = self.now();
+        self.memory.for_each(|_, slot| {
+            let witness = slot.witness;
+            slot.volatile.take_if(|record| age(record, &witness, now) == Age::NoRecord);
+        });
     }
 
     pub(crate) fn last_sweep(&self) -> Option<Sweep> {
@@ -185,8 +195,7 @@ impl Session<'_> {
     }
 
     fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
-        let mut sweep =
-            Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
+        let mut sweep = Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
         let rows = due_rows(self.overlay, self.now.wall_ms, limit.saturating_add(1))?;
         sweep.more = rows.len() > limit;
         for key in rows.iter().take(limit) {
@@ -232,7 +241,10 @@ impl Session<'_> {
         if let Some(count) = count {
             *count += 1;
         }
-        self.engine.memory.with_existing(&address.row, |slot| slot.volatile = None);
+        self.engine.memory.with_existing(&address.row, |slot| {
+            slot.volatile = None;
+            slot.witness = Witness::default();
+        });
         self.remove(address, found.stored.as_ref())
     }
 

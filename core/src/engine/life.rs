@@ -7,11 +7,11 @@ use std::task::Poll;
 
 use super::{Engine, EngineError, Phase, Session, read_with};
 use crate::clock::Clock;
+use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{NEXT_FENCE, SALT, decode_fence, decode_salt, encode_fence};
 use crate::commit::{Commits, Ticket};
 use crate::entropy::Entropy;
 use crate::fences::{BLOCK, Fences};
-use crate::codec::address::{Address, Salt};
 use crate::machine::record::{Lease, Stamp};
 use crate::machine::settle::Settlement;
 use crate::options::{FENCE_MAX, Options};
@@ -83,6 +83,8 @@ impl Engine {
             Phase::Poisoned => return Err(EngineError::Poisoned),
             Phase::Closed => return Err(EngineError::Closed),
         }
+        // A reservation that slipped in while the ledger was let go ends like the others.
+        self.memory.for_each(|_, slot| slot.volatile = None);
         self.store.reopen()?;
         let (start, end) = reserve_block(&*self.store, 1)?;
         self.fences.replace(start, end);
@@ -186,6 +188,13 @@ impl Engine {
         let mut creation = [0; 16];
         self.entropy.fill(&mut creation);
         Ok(self.store.copy_to(&*snapshot, path, creation)?)
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.commits.end_pump();
     }
 }
 

@@ -74,7 +74,8 @@ impl Engine {
     /// A page of records, and where the next begins.
     pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
         let snapshot = self.snapshot()?;
-        let mut page = PageUnderway { engine: self, listing, now: self.now(), seen: Vec::new(), last: None, full: false };
+        let mut page =
+            PageUnderway { engine: self, listing, now: self.now(), seen: Vec::new(), last: None, full: false };
         let (space, row) = match listing.after.as_deref() {
             Some([space, row @ ..]) => (*space, Some(row)),
             Some([]) | None => (VOLATILE, None),
@@ -111,7 +112,9 @@ impl PageUnderway<'_> {
             }
         });
         for (row, (id, record)) in rows {
-            if after.is_none_or(|after| row.as_bytes().as_slice() > after) && self.add(VOLATILE, row, id, record).is_break() {
+            if after.is_none_or(|after| row.as_bytes().as_slice() > after)
+                && self.add(VOLATILE, row, id, record).is_break()
+            {
                 break;
             }
         }
@@ -176,9 +179,9 @@ impl PageUnderway<'_> {
         listing.scope.as_ref().is_none_or(|scope| scope == seen.id.scope())
             && listing.operation.as_ref().is_none_or(|operation| operation == seen.id.operation())
             && listing.state.is_none_or(|state| state == state_name(seen))
-            && listing.older_than_ms.is_none_or(|age| {
-                self.now.wall_ms.saturating_sub(seen.record.first_granted.wall_ms) >= age
-            })
+            && listing
+                .older_than_ms
+                .is_none_or(|age| self.now.wall_ms.saturating_sub(seen.record.first_granted.wall_ms) >= age)
     }
 }
 

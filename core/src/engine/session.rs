@@ -93,10 +93,7 @@ impl Engine {
     pub(super) fn job<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
-    ) -> (
-        impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static,
-        impl FnOnce(&Outcome) + Send + 'static,
-    ) {
+    ) -> (impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static, impl FnOnce(&Outcome) + Send + 'static) {
         let traces = Arc::new(Traces::default());
         let after = self.after(traces.clone());
         let engine = self.clone();
@@ -152,7 +149,9 @@ impl Engine {
         match ended {
             Ended::Stored(value) => Ok(Ok(value)),
             Ended::Refused(error) => Ok(Err(error)),
-            Ended::Failed(error) if self.phase() == Phase::Suspended && is_closed(&error) => Err(EngineError::Suspended),
+            Ended::Failed(error) if self.phase() == Phase::Suspended && is_closed(&error) => {
+                Err(EngineError::Suspended)
+            }
             Ended::Failed(error) => Err(EngineError::Commit(error)),
             Ended::Panicked(payload) => resume(payload),
         }

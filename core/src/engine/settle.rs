@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::{Engine, EngineError, Session};
-use crate::commit::Ticket;
 use crate::codec::address::Address;
+use crate::commit::Ticket;
 use crate::machine::record::{AuditEntry, Lease, Record, State, Step};
 use crate::machine::recover::is_lapsed;
-use crate::machine::settle::{Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, park_again, record_step, resolve, settle};
+use crate::machine::settle::{
+    Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, park_again, record_step, resolve, settle,
+};
 use crate::response::Response;
 
 /// What `complete_with` finds before it runs anything (G2).
@@ -20,7 +22,12 @@ pub(crate) enum Stepped {
 
 impl Engine {
     /// Settles the claim with this fence. On return the outcome is on disk.
-    pub(crate) fn settle(self: &Arc<Self>, address: &Address, fence: u64, settlement: Settlement) -> Result<(), EngineError> {
+    pub(crate) fn settle(
+        self: &Arc<Self>,
+        address: &Address,
+        fence: u64,
+        settlement: Settlement,
+    ) -> Result<(), EngineError> {
         let address = address.clone();
         self.session(move |session| session.settle(&address, fence, &settlement))
     }

@@ -98,7 +98,9 @@ impl Ledger {
     /// `Unavailable` while there are claims, unless `even_with_claims`; those of storage.
     pub fn compact(&self, even_with_claims: bool) -> Result<Compacted> {
         if !even_with_claims && self.stats()?.in_progress > 0 {
-            return Err(Error::Unavailable("there are claims in progress; settle them first, or say even_with_claims".into()));
+            return Err(Error::Unavailable(
+                "there are claims in progress; settle them first, or say even_with_claims".into(),
+            ));
         }
         let (before_bytes, after_bytes) = self.engine.compact()?;
         Ok(Compacted { before_bytes, after_bytes })

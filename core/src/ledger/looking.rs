@@ -123,9 +123,11 @@ impl RecordView {
     pub fn lease_end_ms(&self) -> Option<u64> {
         match &self.record.state {
             State::InProgress { lease, .. } => Some(lease.end_wall_ms()),
-            State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_) => {
-                None
-            }
+            State::Released(_)
+            | State::Completed(..)
+            | State::Failed(..)
+            | State::Parked { .. }
+            | State::Tombstone(_) => None,
         }
     }
 

@@ -67,7 +67,9 @@ impl Refused {
     pub fn retry_after(&self) -> Option<Duration> {
         match &self.decision {
             Decision::InProgress(in_progress) => Some(in_progress.retry_after),
-            Decision::Acquired(_) | Decision::Replay(_) | Decision::Mismatch | Decision::Parked(_) | Decision::Gone => None,
+            Decision::Acquired(_) | Decision::Replay(_) | Decision::Mismatch | Decision::Parked(_) | Decision::Gone => {
+                None
+            }
         }
     }
 
@@ -86,8 +88,12 @@ impl Refused {
             Decision::Acquired(_) | Decision::Replay(_) => "the operation was answered",
             Decision::InProgress(_) => "the operation is in progress; ask again later with the same key",
             Decision::Mismatch => "this key was used for another request; take a new key for a new operation",
-            Decision::Parked(_) => "nobody knows whether the operation happened; it is held for a person, find out first",
-            Decision::Gone => "the operation was settled so long ago that its answer is gone; find out before asking again",
+            Decision::Parked(_) => {
+                "nobody knows whether the operation happened; it is held for a person, find out first"
+            }
+            Decision::Gone => {
+                "the operation was settled so long ago that its answer is gone; find out before asking again"
+            }
         }
     }
 }

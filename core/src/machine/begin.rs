@@ -20,7 +20,10 @@ pub(crate) enum Verdict {
     Grant,
     /// Park the record for this reason; [`park`] makes it.
     Park(ParkReason),
-    InProgress { running_ms: u64, left_ms: u64 },
+    InProgress {
+        running_ms: u64,
+        left_ms: u64,
+    },
     Mismatch,
     Replay,
     Parked,
@@ -113,7 +116,8 @@ pub(crate) fn grant(old: Option<&Record>, ask: &Ask, fence: u64, now: Stamp) -> 
             audit: Vec::new(),
         };
     };
-    let nothing_happened = old.effect == Effect::InLedger && old.fingerprint.compare(&ask.fingerprint) == Comparison::Unknown;
+    let nothing_happened =
+        old.effect == Effect::InLedger && old.fingerprint.compare(&ask.fingerprint) == Comparison::Unknown;
     Record {
         state,
         effect: old.effect.max(ask.effect),

@@ -1,6 +1,6 @@
 //! A record past its time counts as its next state, whether or not a sweep has come by (contract section 4, T1).
 
-use super::record::{Kept, Record, State, Stamp, Witness};
+use super::record::{Kept, Record, Stamp, State, Witness};
 use crate::operation::Effect;
 
 /// What a record counts as at some instant.

@@ -5,3 +5,6 @@ pub(crate) mod expire;
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod settle;
+
+#[cfg(test)]
+mod tests;

@@ -91,12 +91,19 @@ impl ParkReason {
 /// Where a record stands (contract section 4). "No record" is the absence of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum State {
-    InProgress { granted: Stamp, lease: Lease },
+    InProgress {
+        granted: Stamp,
+        lease: Lease,
+    },
     Released(Kept),
     Completed(Response, Kept),
     Failed(Response, Kept),
     /// `by_begin`: parked by a begin that found the lease over, which is no take-over (S1).
-    Parked { reason: ParkReason, since: u64, by_begin: bool },
+    Parked {
+        reason: ParkReason,
+        since: u64,
+        by_begin: bool,
+    },
     Tombstone(Kept),
 }
 

@@ -16,7 +16,9 @@ pub(crate) fn may_recover(record: &Record, witness: &Witness, now: Stamp) -> boo
 pub(crate) fn is_lapsed(record: &Record, witness: &Witness, now: Stamp) -> bool {
     match &record.state {
         State::InProgress { lease, .. } => witness.left_ms(record.fence, *lease, now).is_none(),
-        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_) => false,
+        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_) => {
+            false
+        }
     }
 }
 

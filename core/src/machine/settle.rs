@@ -37,8 +37,16 @@ pub(crate) fn settle(record: Option<&Record>, fence: u64, settlement: &Settlemen
         State::Parked { by_begin: true, .. } if tells_an_outcome(settlement) => {
             store(record, settled_state(record, settlement, now))
         }
-        state @ (State::Released(_) | State::Completed(..) | State::Failed(..) | State::Parked { .. } | State::Tombstone(_)) => {
-            if is_the_same(state, settlement) { Settled::Already } else { Settled::Lost }
+        state @ (State::Released(_)
+        | State::Completed(..)
+        | State::Failed(..)
+        | State::Parked { .. }
+        | State::Tombstone(_)) => {
+            if is_the_same(state, settlement) {
+                Settled::Already
+            } else {
+                Settled::Lost
+            }
         }
     }
 }
