@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::claim::valid_lease;
 use crate::clock::millis;
 use crate::engine::{Asked, Engine};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, KeyId, OperationName, Scope};
+use crate::limits::{check_length, valid_lease};
 use crate::machine::begin::Ask;
 use crate::operation::{Operation, Terms};
 use crate::options::MEMO_BYTES_MAX;
@@ -60,10 +60,7 @@ impl Begin {
     /// Checks everything at the door (L1, L4, L5).
     pub(crate) fn check(&self, engine: &Engine) -> Result<Asked> {
         let id = KeyId::of_parts(self.scope.clone(), operation_name(&self.operation)?, self.key.clone());
-        if self.memo.len() > MEMO_BYTES_MAX {
-            let bytes = self.memo.len() as u64;
-            return Err(Error::TooLarge { what: "the memo", bytes, max: MEMO_BYTES_MAX as u64 });
-        }
+        check_length("the memo", self.memo.len(), MEMO_BYTES_MAX)?;
         let ask = Ask {
             effect: self.operation.effect(),
             terms: valid_terms(&self.operation)?,

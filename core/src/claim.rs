@@ -5,16 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::clock::millis;
 use crate::codec::address::Address;
 use crate::engine::{Engine, EngineError, Granted, Stepped};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyId};
+use crate::limits::{check_step, stored_form, valid_lease};
 use crate::machine::begin::remaining_ms;
 use crate::machine::record::{Record, Step};
 use crate::machine::settle::Settlement;
 use crate::operation::Effect;
-use crate::options::LEASE_MS_MAX;
 use crate::response::Response;
 use crate::transaction::{Batch, Transaction};
 
@@ -140,7 +139,7 @@ impl Claim {
     /// `ClaimLost`; `InvalidArgument` for InLedger operations and for a name that has another value; `TooLarge`.
     pub fn record_step(&mut self, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
         let step = Step { name: name.to_owned(), value: value.into() };
-        self.engine.check_step(&step)?;
+        check_step(&step, self.engine.options)?;
         self.engine.record_step(&self.address, self.fence(), step.clone())?;
         if !self.record.steps.contains(&step) {
             self.record.steps.push(step);
@@ -224,7 +223,7 @@ impl Claim {
         if self.settled.is_some() {
             return Err(Error::ClaimSettled);
         }
-        let settlement = self.engine.stored_form(settlement);
+        let settlement = stored_form(settlement, self.engine.options);
         self.engine.settle(&self.address, self.fence(), settlement.clone())?;
         self.settled = Some(settlement);
         Ok(())
@@ -323,13 +322,5 @@ impl fmt::Debug for Claim {
             .field("attempt", &self.record.attempt)
             .field("effect", &self.record.effect)
             .finish_non_exhaustive()
-    }
-}
-
-/// L5: a lease or heartbeat of zero is refused.
-pub(crate) fn valid_lease(lease: Duration) -> Result<u64> {
-    match millis(lease) {
-        0 => Err(Error::InvalidArgument("a lease must be at least one millisecond".into())),
-        lease_ms => Ok(lease_ms.min(LEASE_MS_MAX)),
     }
 }

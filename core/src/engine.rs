@@ -7,9 +7,9 @@
 mod begin;
 mod housekeeping;
 mod life;
-mod limits;
 mod looking;
 mod recovery;
+pub(crate) mod rows;
 pub(crate) mod reentry;
 mod session;
 mod settle;

@@ -20,6 +20,7 @@ mod fingerprint;
 mod janitor;
 mod key;
 mod ledger;
+mod limits;
 mod machine;
 mod operation;
 pub mod options;

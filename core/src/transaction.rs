@@ -1,15 +1,13 @@
 //! The caller's own tables, in the same file and the same transaction as the answer (contract section 7).
 
-use std::ops::{Bound, ControlFlow};
-
 use crate::engine::reentry::Inside;
-use crate::engine::{EngineError, Session};
+use crate::engine::{Engine, Session, rows};
 use crate::error::{Error, Result};
 use crate::key::{KeyId, Part, check};
+use crate::limits::{check_length, check_row_value, stored_form};
 use crate::machine::settle::Settlement;
 use crate::options::ROW_KEY_BYTES_MAX;
 use crate::response::Response;
-use crate::store::{Order, Snapshot, Space};
 
 /// A row of a table: key and value.
 pub type Row = (Vec<u8>, Vec<u8>);
@@ -37,7 +35,7 @@ impl<'s, 'e> Transaction<'s, 'e> {
     /// # Errors
     /// `InvalidKey` for the table's name; `TooLarge` for the key.
     pub fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        get(self.session.overlay, table, key)
+        Ok(self.session.get_row(&row_key(table, key)?)?)
     }
 
     /// The rows of a table in key order, from `from` up to `to` (exclusive; `None`: to the end), at most `limit` of them.
@@ -45,7 +43,8 @@ impl<'s, 'e> Transaction<'s, 'e> {
     /// # Errors
     /// `InvalidKey` for the table's name.
     pub fn scan(&self, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
-        scan(self.session.overlay, table, from, to, limit)
+        let range = TableRange::new(table, from, to)?;
+        Ok(range.strip(self.session.scan_rows(&range.start, &range.end, limit)?))
     }
 
     /// Stores a value under `key`, whatever was there.
@@ -55,8 +54,8 @@ impl<'s, 'e> Transaction<'s, 'e> {
     pub fn put(&mut self, table: &str, key: &[u8], value: impl Into<Vec<u8>>) -> Result<()> {
         let row = row_key(table, key)?;
         let value = value.into();
-        self.session.engine.check_row_value(&value)?;
-        self.session.overlay.put(Space::Rows, row, value);
+        check_row_value(&value, self.session.engine.options)?;
+        self.session.put_row(row, value);
         Ok(())
     }
 
@@ -66,7 +65,7 @@ impl<'s, 'e> Transaction<'s, 'e> {
     /// `InvalidKey` for the table's name; `TooLarge` for the key.
     pub fn delete(&mut self, table: &str, key: &[u8]) -> Result<()> {
         let row = row_key(table, key)?;
-        self.session.overlay.delete(Space::Rows, row);
+        self.session.delete_row(row);
         Ok(())
     }
 
@@ -107,7 +106,7 @@ impl<'s, 'e> Transaction<'s, 'e> {
     /// `ClaimLost`.
     pub fn complete(&mut self, id: &KeyId, fence: u64, response: impl Into<Response>) -> Result<()> {
         let address = self.session.engine.address(id.clone());
-        let settlement = self.session.engine.stored_form(Settlement::Complete(response.into()));
+        let settlement = stored_form(Settlement::Complete(response.into()), self.session.engine.options);
         Ok(self.session.settle(&address, fence, &settlement)?)
     }
 
@@ -183,36 +182,42 @@ impl Batch {
     }
 }
 
-pub(crate) fn get(view: &dyn Snapshot, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
-    let row = row_key(table, key)?;
-    let mut value = None;
-    view.get(Space::Rows, &row, &mut |bytes| value = Some(bytes.to_vec())).map_err(EngineError::from)?;
-    Ok(value)
+/// A committed row.
+pub(crate) fn get(engine: &Engine, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
+    Ok(rows::get(&*engine.snapshot()?, &row_key(table, key)?)?)
 }
 
-pub(crate) fn scan(view: &dyn Snapshot, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
-    let prefix = table_prefix(table)?;
-    let start = [prefix.as_slice(), from].concat();
-    let end = match to {
-        Some(to) => [prefix.as_slice(), to].concat(),
-        None => after_table(&prefix),
-    };
-    let mut rows = Vec::new();
-    if limit == 0 || start >= end {
-        return Ok(rows);
+/// Committed rows.
+pub(crate) fn scan(engine: &Engine, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
+    let range = TableRange::new(table, from, to)?;
+    Ok(range.strip(rows::scan(&*engine.snapshot()?, &range.start, &range.end, limit)?))
+}
+
+/// Part of a table, as a range of whole keys.
+struct TableRange {
+    prefix_bytes: usize,
+    start: Vec<u8>,
+    end: Vec<u8>,
+}
+
+impl TableRange {
+    fn new(table: &str, from: &[u8], to: Option<&[u8]>) -> Result<Self> {
+        let prefix = table_prefix(table)?;
+        let start = [prefix.as_slice(), from].concat();
+        let end = to.map_or_else(|| after_table(&prefix), |to| [prefix.as_slice(), to].concat());
+        Ok(Self { prefix_bytes: prefix.len(), start, end })
     }
-    view.scan(Space::Rows, (Bound::Included(&start), Bound::Excluded(&end)), Order::Ascending, &mut |key, value| {
-        rows.push((key[prefix.len()..].to_vec(), value.to_vec()));
-        if rows.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    })
-    .map_err(EngineError::from)?;
-    Ok(rows)
+
+    fn strip(&self, mut rows: Vec<Row>) -> Vec<Row> {
+        for (key, _) in &mut rows {
+            key.drain(..self.prefix_bytes);
+        }
+        rows
+    }
 }
 
 fn row_key(table: &str, key: &[u8]) -> Result<Vec<u8>> {
-    if key.len() > ROW_KEY_BYTES_MAX {
-        return Err(Error::TooLarge { what: "a row's key", bytes: key.len() as u64, max: ROW_KEY_BYTES_MAX as u64 });
-    }
+    check_length("a row's key", key.len(), ROW_KEY_BYTES_MAX)?;
     let mut row = table_prefix(table)?;
     row.extend_from_slice(key);
     Ok(row)

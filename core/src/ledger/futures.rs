@@ -13,6 +13,7 @@ use crate::decision::Decision;
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, Scope};
+use crate::limits::stored_form;
 use crate::machine::settle::Settlement;
 use crate::operation::Operation;
 use crate::response::Response;
@@ -111,7 +112,7 @@ impl Claim {
         mut self,
         settlement: Settlement,
     ) -> impl Future<Output = Result<(), SettleError>> + Send + 'static {
-        let settlement = self.engine().stored_form(settlement);
+        let settlement = stored_form(settlement, self.engine().options);
         let engine = self.engine().clone();
         let ticket = engine.submit_settle(self.address().clone(), self.fence(), settlement.clone());
         // The outcome is on its way: should this future be dropped, the claim must not end its lease before it.

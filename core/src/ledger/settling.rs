@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use super::{Filter, Ledger};
 use crate::begin::{operation_name, valid_terms};
-use crate::claim::{Claim, valid_lease};
+use crate::claim::Claim;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
+use crate::limits::{check_step, stored_form, stored_resolution, valid_lease};
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
 use crate::operation::Operation;
@@ -18,7 +19,7 @@ impl Ledger {
     /// # Errors
     /// `ClaimLost` (contract section 4); `Ambiguous`, after which `reopen` and the same call are safe (S6).
     pub fn settle(&self, id: &KeyId, fence: u64, settlement: Settlement) -> Result<()> {
-        let settlement = self.engine.stored_form(settlement);
+        let settlement = stored_form(settlement, self.engine.options);
         Ok(self.engine.settle(&self.engine.address(id.clone()), fence, settlement)?)
     }
 
@@ -36,7 +37,7 @@ impl Ledger {
     /// As [`Claim::record_step`].
     pub fn record_step(&self, id: &KeyId, fence: u64, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
         let step = Step { name: name.to_owned(), value: value.into() };
-        self.engine.check_step(&step)?;
+        check_step(&step, self.engine.options)?;
         Ok(self.engine.record_step(&self.engine.address(id.clone()), fence, step)?)
     }
 
@@ -60,7 +61,7 @@ impl Ledger {
     /// # Errors
     /// `NotParked` for another fence, or a record that is not parked; the same fence and outcome again is ok.
     pub fn resolve(&self, id: &KeyId, fence: u64, resolution: Resolution, who: &str, note: &str) -> Result<()> {
-        let resolution = self.engine.stored_resolution(resolution);
+        let resolution = stored_resolution(resolution, self.engine.options);
         let address = self.engine.address(id.clone());
         Ok(self.engine.resolve(&address, fence, resolution, who.to_owned(), note.to_owned())?)
     }
@@ -114,7 +115,7 @@ impl Ledger {
     /// # Errors
     /// As [`Transaction::get`].
     pub fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        transaction::get(&*self.engine.snapshot()?, table, key)
+        transaction::get(&self.engine, table, key)
     }
 
     /// Rows of the caller's own tables, as they were committed last.
@@ -122,6 +123,6 @@ impl Ledger {
     /// # Errors
     /// As [`Transaction::scan`].
     pub fn scan(&self, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
-        transaction::scan(&*self.engine.snapshot()?, table, from, to, limit)
+        transaction::scan(&self.engine, table, from, to, limit)
     }
 }
