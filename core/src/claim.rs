@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::codec::address::Address;
-use crate::engine::{Engine, EngineError, Granted, Stepped};
+use crate::engine::{Engine, EngineError, Granted, Session, Stepped};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyId};
 use crate::limits::{check_step, stored_form, valid_lease};
@@ -141,10 +141,15 @@ impl Claim {
         let step = Step { name: name.to_owned(), value: value.into() };
         check_step(&step, self.engine.options)?;
         self.engine.record_step(&self.address, self.fence(), step.clone())?;
+        self.remember_step(step);
+        Ok(())
+    }
+
+    /// A step that is on disk.
+    pub(crate) fn remember_step(&mut self, step: Step) {
         if !self.record.steps.contains(&step) {
             self.record.steps.push(step);
         }
-        Ok(())
     }
 
     /// Renews the lease from now, by the operation's own length.
@@ -245,22 +250,34 @@ impl Claim {
     where
         E: From<Error> + Send + 'static,
     {
+        let completion = self.completion(f)?;
+        let response = self.engine.session_here(completion).map_err(Error::from)??;
+        self.settled = Some(Settlement::Complete(response.clone()));
+        Ok(response)
+    }
+
+    /// The work of `complete_with`, for the commit queue.
+    pub(crate) fn completion<E, F>(
+        &self,
+        f: F,
+    ) -> Result<impl FnOnce(&mut Session<'_>) -> Result<Response, E> + use<E, F>>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>,
+    {
         if self.settled.is_some() {
-            return Err(Error::ClaimSettled.into());
+            return Err(Error::ClaimSettled);
         }
-        let (engine, address, fence) = (self.engine.clone(), self.address.clone(), self.fence());
-        let max_bytes = engine.options.max_response_bytes;
-        let completed = engine.session_here(|session| -> Result<Response, E> {
+        let (address, fence) = (self.address.clone(), self.fence());
+        let max_bytes = self.engine.options.max_response_bytes;
+        Ok(move |session: &mut Session<'_>| {
             if let Stepped::Done(response) = session.before_completing(&address, fence).map_err(Error::from)? {
                 return Ok(response);
             }
             let response = Transaction::run(session, f)?.within(max_bytes);
             session.settle(&address, fence, &Settlement::Complete(response.clone())).map_err(Error::from)?;
             Ok(response)
-        });
-        let response = completed.map_err(Error::from)??;
-        self.settled = Some(Settlement::Complete(response.clone()));
-        Ok(response)
+        })
     }
 
     /// [`complete_with`](Claim::complete_with) as a value: the batch and the response are stored together, or not at all.

@@ -28,7 +28,7 @@ mod response;
 mod stats;
 mod store;
 mod sweep;
-#[cfg(any(test, feature = "test-support"))]
+#[doc(hidden)]
 pub mod test_support;
 // The fake disk of the suites is built into the unit tests too, where it has to find this crate by its name.
 #[cfg(test)]
@@ -46,6 +46,7 @@ pub use ledger::{
     Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,
 };
 pub use stats::{AtLeast, Compacted, FileSizes, Stats};
+pub use store::disk::Disk;
 pub use sweep::Swept;
 pub use transaction::{Batch, Row, Transaction};
 

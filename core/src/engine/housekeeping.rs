@@ -57,12 +57,17 @@ impl Counted {
 impl Engine {
     /// T2: turns at most `limit` expired records into their next state, oldest first, in one transaction.
     pub(crate) fn sweep(self: &Arc<Self>, limit: usize) -> Result<Sweep, EngineError> {
-        let began = self.clock.monotonic_ms();
-        let mut sweep = self.session(move |session| session.sweep(limit))?;
+        let began_ms = self.clock.monotonic_ms();
+        let sweep = self.session(move |session| session.sweep(limit))?;
+        Ok(self.after_sweep(sweep, began_ms))
+    }
+
+    /// What follows a sweep of the disk.
+    pub(crate) fn after_sweep(&self, mut sweep: Sweep, began_ms: u64) -> Sweep {
         self.sweep_memory();
-        sweep.took = Duration::from_millis(self.clock.monotonic_ms().saturating_sub(began));
+        sweep.took = Duration::from_millis(self.clock.monotonic_ms().saturating_sub(began_ms));
         *self.last_sweep.lock().unwrap_or_else(PoisonError::into_inner) = Some(sweep);
-        Ok(sweep)
+        sweep
     }
 
     /// Reservations in memory that have become no record.
@@ -80,28 +85,12 @@ impl Engine {
 
     pub(crate) fn forget(self: &Arc<Self>, id: KeyId, even_if_unknown: bool) -> Result<Forgot, EngineError> {
         let address = self.address(id);
-        self.session(move |session| {
-            let mut forgot = Forgot::default();
-            session.forget(&address, even_if_unknown, &mut forgot)?;
-            Ok(forgot)
-        })
+        self.session(move |session| session.forget(&address, even_if_unknown))
     }
 
     /// Every record of a scope, those in memory included; all in one commit.
     pub(crate) fn forget_scope(self: &Arc<Self>, scope: Scope, even_if_unknown: bool) -> Result<Forgot, EngineError> {
-        self.session(move |session| {
-            let mut addresses = session.addresses_of(&scope)?;
-            session.engine.memory.for_each(|row, slot| {
-                if slot.volatile.is_some() && *slot.id.scope() == scope {
-                    addresses.insert(*row, slot.id.clone());
-                }
-            });
-            let mut forgot = Forgot::default();
-            for (row, id) in addresses {
-                session.forget(&Address { id, row }, even_if_unknown, &mut forgot)?;
-            }
-            Ok(forgot)
-        })
+        self.session(move |session| session.forget_scope(&scope, even_if_unknown))
     }
 
     /// T4: at a cost that does not depend on the ledger's size.
@@ -194,7 +183,28 @@ impl Session<'_> {
         Ok(addresses)
     }
 
-    fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
+    pub(crate) fn forget(&mut self, address: &Address, even_if_unknown: bool) -> Result<Forgot, EngineError> {
+        let mut forgot = Forgot::default();
+        self.forget_one(address, even_if_unknown, &mut forgot)?;
+        Ok(forgot)
+    }
+
+    /// Every record of a scope, those in memory included.
+    pub(crate) fn forget_scope(&mut self, scope: &Scope, even_if_unknown: bool) -> Result<Forgot, EngineError> {
+        let mut addresses = self.addresses_of(scope)?;
+        self.engine.memory.for_each(|row, slot| {
+            if slot.volatile.is_some() && slot.id.scope() == scope {
+                addresses.insert(*row, slot.id.clone());
+            }
+        });
+        let mut forgot = Forgot::default();
+        for (row, id) in addresses {
+            self.forget_one(&Address { id, row }, even_if_unknown, &mut forgot)?;
+        }
+        Ok(forgot)
+    }
+
+    pub(crate) fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
         let mut sweep = Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
         let rows = due_rows(self.overlay, self.now.wall_ms, limit.saturating_add(1))?;
         sweep.more = rows.len() > limit;
@@ -225,7 +235,7 @@ impl Session<'_> {
     }
 
     /// Removes one record, on disk and in memory; an unsettled one only `even_if_unknown`.
-    fn forget(&mut self, address: &Address, even_if_unknown: bool, forgot: &mut Forgot) -> Result<(), EngineError> {
+    fn forget_one(&mut self, address: &Address, even_if_unknown: bool, forgot: &mut Forgot) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;
         let count = match found.record().map(|record| &record.state) {
             Some(State::InProgress { .. } | State::Parked { .. }) if !even_if_unknown => {

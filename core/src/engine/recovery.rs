@@ -26,7 +26,12 @@ impl Engine {
 }
 
 impl Session<'_> {
-    fn recover(&mut self, operation: &OperationName, lease_ms: u64, limit: usize) -> Result<Vec<Granted>, EngineError> {
+    pub(crate) fn recover(
+        &mut self,
+        operation: &OperationName,
+        lease_ms: u64,
+        limit: usize,
+    ) -> Result<Vec<Granted>, EngineError> {
         let mut claims = Vec::new();
         let mut after = index::unsettled_prefix(RECOVERABLE, operation_mark(operation, &self.engine.salt));
         let end = prefix_end(&after);

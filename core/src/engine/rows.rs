@@ -15,12 +15,7 @@ pub(crate) fn get(view: &dyn Snapshot, key: &[u8]) -> Result<Option<Vec<u8>>, En
 }
 
 /// At most `limit` rows in `start..end`, in key order.
-pub(crate) fn scan(
-    view: &dyn Snapshot,
-    start: &[u8],
-    end: &[u8],
-    limit: usize,
-) -> Result<Vec<RawRow>, EngineError> {
+pub(crate) fn scan(view: &dyn Snapshot, start: &[u8], end: &[u8], limit: usize) -> Result<Vec<RawRow>, EngineError> {
     let mut rows = Vec::new();
     if limit == 0 || start >= end {
         return Ok(rows);

@@ -130,7 +130,7 @@ impl Session<'_> {
         }
     }
 
-    fn record_step(&mut self, address: &Address, fence: u64, step: &Step) -> Result<(), EngineError> {
+    pub(crate) fn record_step(&mut self, address: &Address, fence: u64, step: &Step) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;
         match record_step(found.record(), fence, step) {
             StepVerdict::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),

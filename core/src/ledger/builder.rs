@@ -11,6 +11,7 @@ use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::store::Store;
+use crate::store::disk::Disk;
 use crate::store::memory::MemoryStore;
 use crate::store::redb::{RedbStore, StoreOptions};
 
@@ -57,12 +58,12 @@ impl Builder {
         self.start(|options| Ok(Arc::new(RedbStore::open(path, options)?))).map_err(|error| error.at(path))
     }
 
-    /// Opens the ledger on a disk of the caller's, or makes it there.
+    /// Opens the ledger on a disk that the host brings, or makes it there: a browser's file, or a test's disk that fails.
+    /// Whoever brings a disk sees to it that nobody else writes to it.
     ///
     /// # Errors
     /// As [`Ledger::open`].
-    #[cfg(any(test, feature = "test-support"))]
-    pub fn open_disk(self, disk: Arc<dyn crate::test_support::Disk>) -> Result<Ledger> {
+    pub fn open_disk(self, disk: Arc<dyn Disk>) -> Result<Ledger> {
         self.start(|options| Ok(Arc::new(RedbStore::open_disk(disk, options)?)))
     }
 

@@ -6,17 +6,21 @@
 
 use std::future::Future;
 
+use super::Forgotten;
 use super::Ledger;
-use crate::begin::Begin;
+use crate::begin::{Begin, operation_name, valid_terms};
 use crate::claim::{Claim, SettleError};
 use crate::decision::Decision;
+use crate::engine::{Asked, EngineError, Session};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::key::{Key, Scope};
-use crate::limits::stored_form;
-use crate::machine::settle::Settlement;
+use crate::key::{Key, KeyId, Scope};
+use crate::limits::{check_step, stored_form, stored_resolution};
+use crate::machine::record::Step;
+use crate::machine::settle::{Resolution, Settlement};
 use crate::operation::Operation;
 use crate::response::Response;
+use crate::sweep::Swept;
 use crate::transaction::Transaction;
 
 impl Ledger {
@@ -47,21 +51,139 @@ impl Ledger {
         }
     }
 
+    /// [`begin_many`](Ledger::begin_many) as a future.
+    ///
+    /// # Errors
+    /// As [`begin_many`](Ledger::begin_many).
+    pub fn begin_many_async(
+        &self,
+        begins: Vec<Begin>,
+    ) -> impl Future<Output = Result<Vec<Decision>>> + Send + 'static + use<> {
+        let ledger = self.clone();
+        async move {
+            let asked = begins.iter().map(|begin| begin.check(&ledger.engine)).collect::<Result<Vec<Asked>>>()?;
+            let work = move |session: &mut Session<'_>| {
+                asked.iter().map(|asked| session.begin(asked)).collect::<Result<Vec<_>, _>>()
+            };
+            let answers = ledger.queued(work).await?;
+            let decide = |(answer, begin): (_, &Begin)| ledger.decision(answer, begin.operation());
+            Ok(answers.into_iter().zip(&begins).map(decide).collect())
+        }
+    }
+
+    /// [`settle`](Ledger::settle) as a future. It is settled even if the future is dropped.
+    ///
+    /// # Errors
+    /// As [`settle`](Ledger::settle).
+    pub fn settle_async(
+        &self,
+        id: &KeyId,
+        fence: u64,
+        settlement: Settlement,
+    ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
+        let (address, settlement) = (self.engine.address(id.clone()), stored_form(settlement, self.engine.options));
+        self.queued(move |session| session.settle(&address, fence, &settlement))
+    }
+
+    /// [`recover`](Ledger::recover) as a future. Claims that it was to hand out when it is dropped end their leases at once.
+    ///
+    /// # Errors
+    /// As [`recover`](Ledger::recover).
+    pub fn recover_async(
+        &self,
+        operation: &Operation,
+        limit: usize,
+    ) -> impl Future<Output = Result<Vec<Claim>>> + Send + 'static + use<> {
+        let (ledger, name, terms) = (self.clone(), operation_name(operation), valid_terms(operation));
+        async move {
+            let (name, terms) = (name?, terms?);
+            let granted = ledger.queued(move |session| session.recover(&name, terms.lease_ms, limit)).await?;
+            let claim = |granted| Claim::new(ledger.engine.clone(), granted, terms.remembered_for_ms);
+            Ok(granted.into_iter().map(claim).collect())
+        }
+    }
+
+    /// [`resolve`](Ledger::resolve) as a future.
+    ///
+    /// # Errors
+    /// As [`resolve`](Ledger::resolve).
+    pub fn resolve_async(
+        &self,
+        id: &KeyId,
+        fence: u64,
+        resolution: Resolution,
+        who: &str,
+        note: &str,
+    ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
+        let (address, who, note) = (self.engine.address(id.clone()), who.to_owned(), note.to_owned());
+        let resolution = stored_resolution(resolution, self.engine.options);
+        self.queued(move |session| session.resolve(&address, fence, &resolution, &who, &note))
+    }
+
+    /// [`forget`](Ledger::forget) as a future.
+    ///
+    /// # Errors
+    /// As [`forget`](Ledger::forget).
+    pub fn forget_async(
+        &self,
+        id: &KeyId,
+        even_if_unknown: bool,
+    ) -> impl Future<Output = Result<Forgotten>> + Send + 'static + use<> {
+        let address = self.engine.address(id.clone());
+        let forgot = self.queued(move |session| session.forget(&address, even_if_unknown));
+        async move { forgot.await.map(Forgotten::from) }
+    }
+
+    /// [`forget_scope`](Ledger::forget_scope) as a future.
+    ///
+    /// # Errors
+    /// As [`forget_scope`](Ledger::forget_scope).
+    pub fn forget_scope_async(
+        &self,
+        scope: &Scope,
+        even_if_unknown: bool,
+    ) -> impl Future<Output = Result<Forgotten>> + Send + 'static + use<> {
+        let scope = scope.clone();
+        let forgot = self.queued(move |session| session.forget_scope(&scope, even_if_unknown));
+        async move { forgot.await.map(Forgotten::from) }
+    }
+
+    /// [`sweep`](Ledger::sweep) as a future.
+    ///
+    /// # Errors
+    /// As [`sweep`](Ledger::sweep).
+    pub fn sweep_async(&self, limit: usize) -> impl Future<Output = Result<Swept>> + Send + 'static + use<> {
+        let (engine, began_ms) = (self.engine.clone(), self.engine.clock.monotonic_ms());
+        let sweep = self.queued(move |session| session.sweep(limit));
+        async move { Ok(engine.after_sweep(sweep.await?, began_ms).into()) }
+    }
+
+    /// Queues work now; the future only tells how it ended.
+    fn queued<T, W>(&self, work: W) -> impl Future<Output = Result<T>> + Send + 'static + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
+    {
+        let refused = self.engine.check_open();
+        let ticket = refused.map(|()| self.engine.submit(work));
+        let engine = self.engine.clone();
+        async move { Ok(engine.arrival(ticket?).await??) }
+    }
+
     /// [`transaction`](Ledger::transaction) as a future. The transaction is done even if the future is dropped.
     ///
     /// # Errors
     /// As [`transaction`](Ledger::transaction).
-    pub fn transaction_async<T, E>(
-        &self,
-        f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, E> + Send + 'static,
-    ) -> impl Future<Output = Result<T, E>> + Send + 'static
+    pub fn transaction_async<T, E, F>(&self, f: F) -> impl Future<Output = Result<T, E>> + Send + 'static + use<T, E, F>
     where
+        F: FnOnce(&mut Transaction<'_, '_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let ticket = self.engine.submit(move |session| Transaction::run(session, f));
+        let refused = self.engine.check_open();
+        let ticket = refused.map(|()| self.engine.submit(move |session| Transaction::run(session, f)));
         let engine = self.engine.clone();
-        async move { engine.arrival(ticket).await.map_err(Error::from)? }
+        async move { engine.arrival(ticket.map_err(Error::from)?).await.map_err(Error::from)? }
     }
 }
 
@@ -105,6 +227,48 @@ impl Claim {
         reason: impl Into<String>,
     ) -> impl Future<Output = Result<(), SettleError>> + Send + 'static {
         self.settle_async(Settlement::Park(reason.into()))
+    }
+
+    /// [`record_step`](Claim::record_step) as a future. It is recorded even if the future is dropped.
+    ///
+    /// # Errors
+    /// As [`record_step`](Claim::record_step).
+    pub fn record_step_async(
+        &mut self,
+        name: &str,
+        value: impl Into<Vec<u8>>,
+    ) -> impl Future<Output = Result<()>> + Send + '_ {
+        let step = Step { name: name.to_owned(), value: value.into() };
+        let valid = check_step(&step, self.engine().options);
+        let (engine, address, fence, stored) =
+            (self.engine().clone(), self.address().clone(), self.fence(), step.clone());
+        let ticket = valid.map(|()| engine.submit(move |session| session.record_step(&address, fence, &stored)));
+        async move {
+            engine.arrival(ticket?).await??;
+            self.remember_step(step);
+            Ok(())
+        }
+    }
+
+    /// [`complete_with`](Claim::complete_with) as a future: `f` runs on the ledger's own thread, and what it stored stays stored
+    /// even if the future is dropped (S3).
+    ///
+    /// # Errors
+    /// As [`complete_with`](Claim::complete_with).
+    pub fn complete_with_async<E>(
+        &mut self,
+        f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E> + Send + 'static,
+    ) -> impl Future<Output = Result<Response, E>> + Send + '_
+    where
+        E: From<Error> + Send + 'static,
+    {
+        let (engine, completion) = (self.engine().clone(), self.completion(f));
+        let ticket = completion.map(|completion| engine.submit(completion));
+        async move {
+            let response = engine.arrival(ticket?).await.map_err(Error::from)??;
+            self.mark_settled(Settlement::Complete(response.clone()));
+            Ok(response)
+        }
     }
 
     /// Queues the settlement now; the future only tells how it ended.

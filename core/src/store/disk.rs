@@ -6,7 +6,6 @@ use std::io;
 /// A growing array of bytes that can be synced: a file, or whatever a host has in its place.
 ///
 /// Calls may come from several threads; reads go on while a write of another place is under way.
-#[cfg_attr(not(any(test, feature = "test-support")), expect(unreachable_pub, reason = "public with test-support"))]
 #[allow(clippy::len_without_is_empty, reason = "nobody asks")]
 pub trait Disk: Send + Sync + Debug {
     /// Length in bytes.
