@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use keyledger::{Claim, Decision, Fingerprint, Key, Ledger, Operation, Response, Scope};
 
 static BOOK: Operation = Operation::repeatable("book-trip").lease(Duration::from_secs(30));
@@ -16,11 +16,11 @@ struct Downstream {
 }
 
 impl Downstream {
-    fn book(&mut self, key: Key) -> anyhow::Result<Vec<u8>> {
+    fn book(&mut self, key: Key) -> Vec<u8> {
         self.calls += 1;
         let reference = format!("booked by {key}").into_bytes();
         self.booked.insert(key);
-        Ok(reference)
+        reference
     }
 }
 
@@ -50,10 +50,11 @@ fn begin(ledger: &Ledger) -> anyhow::Result<Claim> {
 fn book(mut claim: Claim, airline: &mut Downstream, hotel: &mut Downstream, dies: bool) -> anyhow::Result<()> {
     println!("attempt {}", claim.attempt());
     let (seat, room) = (claim.derive_key("seat"), claim.derive_key("room"));
-    claim.step("seat", || airline.book(seat))?;
+    claim.step("seat", || anyhow::Ok(airline.book(seat)))?;
     claim.step("room", || {
-        let reference = hotel.book(room)?;
-        if dies { bail!("the power is gone") } else { Ok(reference) }
+        let reference = hotel.book(room);
+        ensure!(!dies, "the power is gone");
+        Ok(reference)
     })?;
     Ok(claim.complete(Response::text("have a good trip"))?)
 }
