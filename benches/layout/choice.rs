@@ -102,6 +102,8 @@ pub(crate) const LAYOUTS: &[Layout] = &[
     BY_EXPIRY,
     Layout { name: "I split, buckets of bodies", place: Place::Buckets, ..HASHED },
     Layout { name: "J one, live apart, arrival", place: Place::Arrival, ..LIVE },
+    Layout { name: "K two, live apart, expiry busy", tables: Tables::RandomAndRest, ..LIVE },
+    Layout { name: "L two, live apart, expiry large", tables: Tables::LargeAndSmall, ..LIVE },
 ];
 
 /// What one choice alone changes.

@@ -16,6 +16,8 @@ mod reads;
 mod reopen;
 mod rows;
 mod speed;
+#[cfg(test)]
+mod tests;
 
 use backend::Growth;
 use bench::{Setting, note_size, preloaded};

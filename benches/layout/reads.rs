@@ -56,7 +56,12 @@ fn read_speed(items: &[Item], mut read: impl FnMut(&Item) -> anyhow::Result<usiz
 }
 
 fn nothing_kept(bench: &Bench) -> impl FnMut(&Item) -> anyhow::Result<usize> + '_ {
-    |item| read_in(bench, &bench.db.begin_read()?, item)
+    |item| read_once(bench, item)
+}
+
+/// Reads one settled record in a transaction of its own, and says how many bytes its rows have.
+pub(crate) fn read_once(bench: &Bench, item: &Item) -> anyhow::Result<usize> {
+    read_in(bench, &bench.db.begin_read()?, item)
 }
 
 fn kept_transaction(bench: &Bench) -> anyhow::Result<impl FnMut(&Item) -> anyhow::Result<usize> + '_> {

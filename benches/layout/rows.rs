@@ -65,6 +65,10 @@ pub(crate) enum Tables {
     Split,
     /// One redb table for all, each key with its space's prefix.
     One,
+    /// Two: what lies at random (records, index, bodies), and everything that each commit touches.
+    RandomAndRest,
+    /// Two: what grows with the ledger, and what is small (meta, live, unsettled).
+    LargeAndSmall,
 }
 
 /// The rows of one write transaction.
@@ -83,7 +87,7 @@ pub(crate) fn rows_of(txn: &WriteTransaction, tables: Tables, put: Put, keep_ope
     let opened = Opened { txn, put, keep_open, tables: BTreeMap::new() };
     match tables {
         Tables::Split => Box::new(SplitRows(opened)),
-        Tables::One => Box::new(OneTable(opened)),
+        Tables::One | Tables::RandomAndRest | Tables::LargeAndSmall => Box::new(PrefixedRows { opened, tables }),
     }
 }
 
@@ -91,11 +95,22 @@ pub(crate) fn rows_of(txn: &WriteTransaction, tables: Tables, put: Put, keep_ope
 pub(crate) fn address(tables: Tables, space: Space, key: &[u8]) -> (Cow<'static, str>, Vec<u8>) {
     match tables {
         Tables::Split => (space.table_name(), key.to_vec()),
-        Tables::One => (ONE.into(), prefixed(space, key)),
+        Tables::One | Tables::RandomAndRest | Tables::LargeAndSmall => {
+            (tables.shared_table(space).into(), prefixed(space, key))
+        }
     }
 }
 
-const ONE: &str = "rows";
+impl Tables {
+    /// The table of a space that shares one with others.
+    fn shared_table(self, space: Space) -> &'static str {
+        match (self, space) {
+            (Tables::RandomAndRest, Space::Records | Space::Index | Space::Bodies)
+            | (Tables::LargeAndSmall, Space::Records | Space::Index | Space::Bodies | Space::Expiry) => "large",
+            _ => "rows",
+        }
+    }
+}
 
 struct Opened<'txn> {
     txn: &'txn WriteTransaction,
@@ -181,7 +196,10 @@ impl Rows for SplitRows<'_> {
     }
 }
 
-struct OneTable<'txn>(Opened<'txn>);
+struct PrefixedRows<'txn> {
+    opened: Opened<'txn>,
+    tables: Tables,
+}
 
 fn prefixed(space: Space, key: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(1 + key.len());
@@ -190,21 +208,21 @@ fn prefixed(space: Space, key: &[u8]) -> Vec<u8> {
     bytes
 }
 
-impl Rows for OneTable<'_> {
+impl Rows for PrefixedRows<'_> {
     fn get(&mut self, space: Space, key: &[u8]) -> anyhow::Result<Option<Vec<u8>>> {
-        self.0.get(ONE, &prefixed(space, key))
+        self.opened.get(self.tables.shared_table(space), &prefixed(space, key))
     }
 
     fn put(&mut self, space: Space, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
-        self.0.put(ONE, &prefixed(space, key), value)
+        self.opened.put(self.tables.shared_table(space), &prefixed(space, key), value)
     }
 
     fn remove(&mut self, space: Space, key: &[u8]) -> anyhow::Result<()> {
-        self.0.remove(ONE, &prefixed(space, key))
+        self.opened.remove(self.tables.shared_table(space), &prefixed(space, key))
     }
 
     fn first(&mut self, space: Space, start: &[u8], limit: usize) -> anyhow::Result<Vec<Pair>> {
-        let mut rows = self.0.first(ONE, &prefixed(space, start), limit)?;
+        let mut rows = self.opened.first(self.tables.shared_table(space), &prefixed(space, start), limit)?;
         rows.retain(|(key, _)| key.first() == Some(&space.prefix()));
         for (key, _) in &mut rows {
             key.remove(0);
