@@ -20,6 +20,8 @@ use crate::store::{CommitError, Store, StoreError};
 pub(crate) use self::overlay::Overlay;
 
 mod overlay;
+#[cfg(test)]
+mod tests;
 
 /// At most so many callers share a commit: a bound on its size, far above what a machine's threads bring.
 const BATCH_MAX: usize = 1024;

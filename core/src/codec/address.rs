@@ -71,7 +71,8 @@ fn mark(what: &str, text: &str, salt: &Salt) -> [u8; 8] {
     let mut hasher = hasher(salt);
     write_framed(&mut hasher, what);
     write_framed(&mut hasher, text);
-    hasher.finish().to_le_bytes()
+    let hash = hasher.finish128().as_bytes();
+    hash[..8].try_into().expect("the hash has sixteen bytes")
 }
 
 fn hasher(salt: &Salt) -> SipHasher24 {

@@ -8,6 +8,9 @@ pub(crate) mod counters;
 pub(crate) mod index;
 mod v1;
 
+#[cfg(test)]
+mod tests;
+
 use crate::key::KeyId;
 use crate::machine::record::Record;
 

@@ -1,0 +1,265 @@
+//! Group commit over a store in memory, and over one that fails.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Barrier};
+use std::task::{Wake, Waker};
+use std::thread;
+
+use super::{Commits, Ended, Overlay};
+
+use crate::store::memory::MemoryStore;
+use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, Space, Store, StoreError, Writes};
+
+/// Counts commits, and refuses them while told to.
+struct Counting {
+    inner: MemoryStore,
+    commits: AtomicU64,
+    refuse: AtomicU64,
+}
+
+impl Counting {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { inner: MemoryStore::new(), commits: AtomicU64::new(0), refuse: AtomicU64::new(0) })
+    }
+}
+
+impl Store for Counting {
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
+        self.inner.snapshot()
+    }
+
+    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+        self.commits.fetch_add(1, Ordering::SeqCst);
+        match self.refuse.load(Ordering::SeqCst) {
+            0 => self.inner.commit(writes),
+            1 => Err(CommitError::NotStored(StoreError::Io(std::io::ErrorKind::StorageFull.into()))),
+            _ => panic!("the engine below broke"),
+        }
+    }
+
+    fn file_bytes(&self) -> Result<u64, StoreError> {
+        self.inner.file_bytes()
+    }
+
+    fn report(&self) -> Result<FileReport, StoreError> {
+        self.inner.report()
+    }
+
+    fn compact(&self) -> Result<(), StoreError> {
+        self.inner.compact()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.inner.close()
+    }
+
+    fn reopen(&self) -> Result<(), OpenError> {
+        self.inner.reopen()
+    }
+
+    fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {
+        self.inner.copy_to(snapshot, path, creation_id)
+    }
+}
+
+fn put(key: &'static [u8]) -> impl FnOnce(&mut Overlay) -> Result<(), ()> {
+    move |overlay| {
+        overlay.put(Space::Rows, key.to_vec(), vec![1]);
+        Ok(())
+    }
+}
+
+fn has(store: &dyn Store, key: &[u8]) -> bool {
+    store.snapshot().unwrap().get(Space::Rows, key, &mut |_| ()).unwrap()
+}
+
+#[test]
+fn s7_work_that_fails_or_panics_stores_nothing_and_harms_nobody() {
+    let store = Counting::new();
+    let commits = Commits::new(store.clone());
+    let refused: Ended<(), &str> = commits.call_here(
+        |overlay| {
+            overlay.put(Space::Rows, b"refused".to_vec(), vec![1]);
+            Err("no")
+        },
+        |_| (),
+    );
+    assert!(matches!(refused, Ended::Refused("no")));
+    let panicked: Ended<(), ()> = commits.call_here(
+        |overlay| {
+            overlay.put(Space::Rows, b"panicked".to_vec(), vec![1]);
+            panic!("a caller's own fault")
+        },
+        |_| (),
+    );
+    assert!(matches!(panicked, Ended::Panicked(_)));
+    assert!(matches!(commits.call(put(b"fine"), |_| ()), Ended::Stored(())));
+    assert!(has(&*store, b"fine") && !has(&*store, b"refused") && !has(&*store, b"panicked"));
+}
+
+#[test]
+fn work_that_writes_nothing_commits_nothing() {
+    let store = Counting::new();
+    let commits = Commits::new(store.clone());
+    assert!(matches!(commits.call(|_| Ok::<_, ()>(7), |_| ()), Ended::Stored(7)));
+    assert_eq!(store.commits.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn s6_everyone_whose_call_shared_a_commit_is_told_the_same() {
+    let store = Counting::new();
+    store.refuse.store(1, Ordering::SeqCst);
+    let commits = Commits::new(store.clone());
+    let failed = commits.call(put(b"a"), |outcome| assert!(outcome.is_err()));
+    assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::NotStored(_))));
+    store.refuse.store(0, Ordering::SeqCst);
+    assert!(matches!(commits.call(put(b"b"), |outcome| assert!(outcome.is_ok())), Ended::Stored(())));
+}
+
+#[test]
+fn s7_a_panic_below_leaves_it_open_whether_it_was_stored() {
+    let store = Counting::new();
+    store.refuse.store(2, Ordering::SeqCst);
+    let commits = Commits::new(store.clone());
+    let failed = commits.call(put(b"a"), |_| ());
+    assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::Open(_))));
+    store.refuse.store(0, Ordering::SeqCst);
+    assert!(matches!(commits.call(put(b"b"), |_| ()), Ended::Stored(())), "the next caller can still lead");
+}
+
+/// Half of the callers bring work of their own, half a closure that borrows from their stack; all write one counter.
+#[test]
+fn callers_share_commits_and_each_sees_what_the_one_before_wrote() {
+    const CALLERS: u64 = 32;
+    const CALLS: u64 = 50;
+    let store = Counting::new();
+    let commits = Commits::new(store.clone());
+    let start = Barrier::new(usize::try_from(CALLERS).unwrap());
+    thread::scope(|scope| {
+        for caller in 0..CALLERS {
+            let (commits, start) = (&commits, &start);
+            scope.spawn(move || {
+                start.wait();
+                let mut mine = 0;
+                for _ in 0..CALLS {
+                    let ended = if caller % 2 == 0 {
+                        commits.call(count, |_| ())
+                    } else {
+                        commits.call_here(
+                            |overlay| {
+                                mine += 1;
+                                count(overlay)
+                            },
+                            |_| (),
+                        )
+                    };
+                    assert!(matches!(ended, Ended::Stored(())));
+                }
+                assert_eq!(mine, if caller % 2 == 0 { 0 } else { CALLS });
+            });
+        }
+    });
+    let mut total = 0;
+    store.snapshot().unwrap().get(Space::Rows, b"count", &mut |bytes| total = number(bytes)).unwrap();
+    assert_eq!(total, CALLERS * CALLS);
+    assert!(store.commits.load(Ordering::SeqCst) <= CALLERS * CALLS);
+}
+
+fn count(overlay: &mut Overlay) -> Result<(), ()> {
+    let mut total = 0;
+    overlay.get(Space::Rows, b"count", &mut |bytes| total = number(bytes)).map_err(|_| ())?;
+    overlay.put(Space::Rows, b"count".to_vec(), (total + 1).to_be_bytes().to_vec());
+    Ok(())
+}
+
+fn number(bytes: &[u8]) -> u64 {
+    u64::from_be_bytes(bytes.try_into().unwrap())
+}
+
+struct Unpark(thread::Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+#[test]
+fn a_future_is_woken_by_the_pump_and_its_work_is_done_even_if_it_is_dropped() {
+    let store = Counting::new();
+    let commits = Commits::new(store.clone());
+    commits.start_pump();
+    drop(commits.submit(put(b"dropped"), |_| ()));
+    let ticket = commits.submit(put(b"kept"), |_| ());
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let ended = loop {
+        match ticket.poll(&waker) {
+            Some(ended) => break ended,
+            None => thread::park(),
+        }
+    };
+    assert!(matches!(ended, Ended::Stored(())));
+    assert!(has(&*store, b"dropped") && has(&*store, b"kept"));
+    commits.end_pump();
+}
+
+mod overlays {
+    use std::ops::{Bound, ControlFlow};
+
+    use super::*;
+    use crate::store::Order;
+
+    fn scan(view: &dyn Snapshot, from: &[u8], to: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut rows = Vec::new();
+        let range = (Bound::Included(from), Bound::Excluded(to));
+        view.scan(Space::Rows, range, Order::Ascending, &mut |key, value| {
+            rows.push((key.to_vec(), value.to_vec()));
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        rows
+    }
+
+    #[test]
+    fn g1_a_scan_sees_the_base_the_batch_and_its_own_writes_each_over_the_one_before() {
+        let store = MemoryStore::new();
+        let mut base = Writes::default();
+        for key in [b"a", b"b", b"c", b"d"] {
+            base.put(Space::Rows, key.to_vec(), b"base".to_vec());
+        }
+        store.commit(&base).unwrap();
+        let mut overlay = Overlay::new(store.snapshot().unwrap());
+        overlay.put(Space::Rows, b"b".to_vec(), b"batch".to_vec());
+        overlay.delete(Space::Rows, b"c".to_vec());
+        overlay.put(Space::Rows, b"e".to_vec(), b"batch".to_vec());
+        overlay.keep();
+        overlay.put(Space::Rows, b"aa".to_vec(), b"own".to_vec());
+        overlay.delete(Space::Rows, b"e".to_vec());
+        overlay.put(Space::Rows, b"c".to_vec(), b"own".to_vec());
+        let row = |key: &[u8], value: &[u8]| (key.to_vec(), value.to_vec());
+        let expected = [row(b"a", b"base"), row(b"aa", b"own"), row(b"b", b"batch"), row(b"c", b"own"), row(b"d", b"base")];
+        assert_eq!(scan(&overlay, b"", b"z"), expected);
+        assert_eq!(scan(&overlay, b"aa", b"c"), expected[1..3]);
+        overlay.discard();
+        assert_eq!(scan(&overlay, b"", b"z"), [row(b"a", b"base"), row(b"b", b"batch"), row(b"d", b"base"), row(b"e", b"batch")]);
+    }
+
+    #[test]
+    fn a_scan_ends_where_the_visitor_breaks() {
+        let store = MemoryStore::new();
+        let mut overlay = Overlay::new(store.snapshot().unwrap());
+        for key in [b"a", b"b", b"c"] {
+            overlay.put(Space::Rows, key.to_vec(), Vec::new());
+        }
+        let mut seen = 0;
+        let everything = (Bound::Unbounded, Bound::Unbounded);
+        overlay
+            .scan(Space::Rows, everything, Order::Ascending, &mut |_, _| {
+                seen += 1;
+                if seen == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+            .unwrap();
+        assert_eq!(seen, 2);
+    }
+}
