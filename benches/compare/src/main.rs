@@ -29,6 +29,9 @@ struct Arguments {
     /// A run of a few seconds that shows that it runs; its figures mean nothing
     #[arg(long, conflicts_with = "check")]
     short: bool,
+    /// Measure only the comparisons whose names begin so
+    #[arg(long, default_value = "", conflicts_with = "check")]
+    only: String,
     /// Put the databases into a new folder below this one: the disk that is measured
     #[arg(long, default_value = ".")]
     folder: PathBuf,
@@ -51,6 +54,7 @@ fn main() -> Result<ExitCode> {
     std::fs::create_dir_all(&arguments.folder)?;
     let folder = tempfile::tempdir_in(&arguments.folder)?;
     let mut contests = contests(folder.path(), effort)?;
+    contests.retain(|contest| contest.name.starts_with(&arguments.only));
     let mut syncs = Vec::new();
     for round in 0..effort.rounds {
         println!("round {} of {}", round + 1, effort.rounds);
