@@ -134,7 +134,7 @@ pub(crate) struct FileReport {
     pub(crate) overhead_bytes: u64,
     /// Free pages, which later commits use again and `compact` gives back.
     pub(crate) free_bytes: u64,
-    /// Pages that are neither free nor reachable.
+    /// Pages that are neither free nor reachable: what the next commits free, and what a panic left behind.
     pub(crate) leaked_bytes: u64,
 }
 

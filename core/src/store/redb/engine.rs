@@ -37,7 +37,8 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    /// Opens the ledger on `disk`. On an error not a byte of it was changed.
+    /// Opens the ledger on `disk`. On an error not a byte of it was changed, unless the disk fails while a repair that is
+    /// already known to end well is written to it; then the next open repairs again.
     pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize) -> Result<Engine, OpenError> {
         let header = header::inspect(&*disk)?;
         let trial = Arc::new(Trial::over(Arc::clone(&disk)));
@@ -128,7 +129,10 @@ impl Engine {
             self.health.poison();
             return Err(CommitError::Open(error));
         }
-        *self.latest_mut() = None;
+        // Held from now on, also while nobody reads: redb writes a quarter less when a reader keeps it from freeing pages
+        // at once. If it cannot be had, the next reader is told why; the commit is stored all the same.
+        let mut latest = self.latest_mut();
+        *latest = self.look().ok().map(Arc::new);
         Ok(())
     }
 
