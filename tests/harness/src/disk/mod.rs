@@ -237,3 +237,54 @@ impl Disk for FakeDisk {
 fn position(offset: u64) -> io::Result<usize> {
     usize::try_from(offset).map_err(io::Error::other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Crash, Disk, FakeDisk};
+
+    fn written() -> FakeDisk {
+        let disk = FakeDisk::new();
+        disk.write(0, &[1; 2048]).unwrap();
+        disk.sync().unwrap();
+        disk.write(1024, &[2; 2048]).unwrap();
+        disk
+    }
+
+    #[test]
+    fn what_was_synced_survives_and_the_rest_may() {
+        let disk = written();
+        assert_eq!(disk.crash(Crash::LosesAll), [1; 2048]);
+        assert_eq!(disk.crash(Crash::KeepsAll), [[1; 1024].as_slice(), &[2; 2048]].concat());
+        let kept: Vec<_> = (0..200).map(|seed| disk.crash(Crash::KeepsSome(seed))).collect();
+        assert!(kept.iter().all(|image| image[..1024] == [1; 1024]));
+        assert!(kept.iter().any(|image| image[1024..1536] == [1; 512] && image[1536..2048] == [2; 512]), "torn");
+        assert!(kept.iter().any(|image| image.len() == 2048) && kept.iter().any(|image| image.len() == 3072));
+    }
+
+    #[test]
+    fn a_failed_sync_takes_for_written_what_it_lost() {
+        let disk = written();
+        disk.fail_call(1);
+        assert_eq!(disk.sync().unwrap_err().raw_os_error(), Some(5));
+        disk.sync().unwrap();
+        assert_eq!(disk.shown()[1024..], [2; 2048], "reads show it");
+        assert_eq!(disk.crash(Crash::LosesAll)[..2048], [1; 2048], "and it is not there");
+        disk.write(1024, &[2; 2048]).unwrap();
+        disk.sync().unwrap();
+        assert_eq!(disk.crash(Crash::LosesAll), disk.shown(), "until it is written once more");
+    }
+
+    #[test]
+    fn a_stopped_disk_answers_nothing_until_it_is_healed() {
+        let disk = written();
+        disk.stop_at_sync(2);
+        disk.sync().unwrap();
+        assert!(!disk.has_failed());
+        disk.write(0, b"unsynced").unwrap();
+        assert!(disk.sync().is_err() && disk.has_failed());
+        assert!(disk.len().is_err() && disk.write(0, b"x").is_err() && disk.close().is_err());
+        disk.heal();
+        assert_eq!(disk.len().unwrap(), 3072);
+        assert_eq!(disk.counts().syncs, 2);
+    }
+}
