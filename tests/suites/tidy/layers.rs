@@ -14,11 +14,11 @@ const CODEC: &[&str] = &["codec"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
 const ENGINE: &[&str] = &["engine", "volatile", "fences", "wake"];
-const PARTS: &[&str] = &["claim", "transaction", "recovery", "sweep", "outbox", "delivery", "stats"];
+const PARTS: &[&str] = &["begin", "claim", "decision", "limits", "transaction", "sweep", "outbox", "delivery", "stats"];
 const ERROR: &[&str] = &["error"];
 /// What hosts' tests may reach below the public surface.
 const TEST_SUPPORT: &[&str] = &["test_support"];
-const LEDGER: &[&str] = &["ledger"];
+const LEDGER: &[&str] = &["ledger", "janitor"];
 
 const LAYERS: &[Layer] = &[
     Layer { modules: VALUES, may_import: &[] },
