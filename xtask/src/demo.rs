@@ -55,8 +55,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !report.is_good() {
         eprintln!("what should not be:\n{}", report.complaints());
     }
-    let result = if args.json { report.json().to_string() } else { report.to_string() };
-    println!("{result}");
+    match (args.json, report.is_good()) {
+        (true, _) => println!("{}", report.json()),
+        (false, true) => println!("{report}\n\nnothing was charged twice, and nothing was lost"),
+        (false, false) => println!("{report}\n\nthis is not as it should be"),
+    }
     Ok(if report.is_good() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -58,3 +58,36 @@ impl Drop for Server {
         let _ = self.kill();
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Server;
+    use std::process::Command;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_server_ends_when_its_standard_input_does() {
+        let mut server = Server::start(&mut shell("echo 7; cat")).unwrap();
+        assert_eq!(server.port, 7);
+        assert!(server.runs().unwrap());
+        server.stop().unwrap();
+    }
+
+    #[test]
+    fn a_killed_server_is_gone() {
+        let mut server = Server::start(&mut shell("echo 7; cat")).unwrap();
+        server.kill().unwrap();
+        assert!(!server.runs().unwrap());
+    }
+
+    #[test]
+    fn a_server_that_dies_early_or_in_disorder_is_an_error() {
+        assert!(Server::start(&mut shell("exit 3")).is_err());
+        assert!(Server::start(&mut shell("echo 7; cat; exit 3")).unwrap().stop().is_err());
+    }
+}
