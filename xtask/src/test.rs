@@ -65,3 +65,24 @@ fn conclude(reports: &[Report]) -> ExitCode {
     println!("{} passed, {} failed", total.passed, total.failed);
     if total.failed == 0 && !interrupt::happened() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{choose, parts};
+
+    fn names(asked: &[&str]) -> Option<Vec<&'static str>> {
+        let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
+        choose(&asked).ok().map(|parts| parts.iter().map(|part| part.name).collect())
+    }
+
+    #[test]
+    fn all_parts_run_when_none_is_named() {
+        assert_eq!(names(&[]).map(|names| names.len()), Some(parts::ALL.len()));
+    }
+
+    #[test]
+    fn named_parts_run_in_their_own_order_and_unknown_ones_are_refused() {
+        assert_eq!(names(&["tidy", "format"]), Some(vec!["format", "tidy"]));
+        assert_eq!(names(&["tidy", "tydi"]), None);
+    }
+}
