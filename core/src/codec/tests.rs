@@ -65,12 +65,16 @@ fn hex(bytes: &[u8]) -> String {
 /// What every record of `record` ends with: effect, fingerprint, attempt, fence, first grant, terms, memo, steps, audit.
 const TAIL: &str = concat!(
     "01",
-    "0101", "abababababababababababababababababababababababababababababababab",
-    "02", "ac02", "f4030501",
+    "0101",
+    "abababababababababababababababababababababababababababababababab",
+    "02",
+    "ac02",
+    "f4030501",
     "b0ea01e0d40390bf05",
     "046d656d6f",
     "0101730176",
-    "0109086e6f745f646f6e65", "0177016e",
+    "0109086e6f745f646f6e65",
+    "0177016e",
 );
 
 #[test]

@@ -1,11 +1,10 @@
 //! What work sees and changes: the last committed state, the batch so far, and its own writes over both.
 
 use std::collections::BTreeMap;
-use std::iter::Peekable;
 use std::mem;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::store::merge::scan_with;
 use crate::store::{Change, KeyRange, Order, Snapshot, Space, StoreError, Visit, Writes};
 
 /// A buffered write set over reads of a consistent state. It sees its own writes, also in scans (G1).
@@ -64,47 +63,10 @@ impl Snapshot for Overlay {
         if changes.is_empty() {
             return self.base.scan(space, range, order, visit);
         }
+        let changes = changes.into_iter().map(|(key, change)| (key, change.as_deref()));
         match order {
-            Order::Ascending => self.merge(space, range, order, &mut changes.into_iter().peekable(), visit),
-            Order::Descending => self.merge(space, range, order, &mut changes.into_iter().rev().peekable(), visit),
+            Order::Ascending => scan_with(&*self.base, space, range, order, changes, visit),
+            Order::Descending => scan_with(&*self.base, space, range, order, changes.rev(), visit),
         }
-    }
-}
-
-impl Overlay {
-    fn merge<'a>(
-        &self,
-        space: Space,
-        range: KeyRange<'_>,
-        order: Order,
-        changes: &mut Peekable<impl Iterator<Item = (&'a [u8], &'a Change)>>,
-        visit: Visit<'_>,
-    ) -> Result<(), StoreError> {
-        let comes_first = |a: &[u8], b: &[u8]| match order {
-            Order::Ascending => a < b,
-            Order::Descending => a > b,
-        };
-        let mut ended = false;
-        self.base.scan(space, range, order, &mut |key, value| {
-            let mut flow = ControlFlow::Continue(());
-            while flow.is_continue()
-                && let Some((changed, change)) = changes.next_if(|(changed, _)| comes_first(changed, key))
-            {
-                flow = change.as_ref().map_or(flow, |value| visit(changed, value));
-            }
-            if flow.is_continue() {
-                flow = match changes.next_if(|(changed, _)| *changed == key) {
-                    Some((_, Some(value))) => visit(key, value),
-                    Some((_, None)) => ControlFlow::Continue(()),
-                    None => visit(key, value),
-                };
-            }
-            ended = flow.is_break();
-            flow
-        })?;
-        while !ended && let Some((key, change)) = changes.next() {
-            ended = change.as_ref().is_some_and(|value| visit(key, value).is_break());
-        }
-        Ok(())
     }
 }

@@ -238,11 +238,15 @@ mod overlays {
         overlay.delete(Space::Rows, b"e".to_vec());
         overlay.put(Space::Rows, b"c".to_vec(), b"own".to_vec());
         let row = |key: &[u8], value: &[u8]| (key.to_vec(), value.to_vec());
-        let expected = [row(b"a", b"base"), row(b"aa", b"own"), row(b"b", b"batch"), row(b"c", b"own"), row(b"d", b"base")];
+        let expected =
+            [row(b"a", b"base"), row(b"aa", b"own"), row(b"b", b"batch"), row(b"c", b"own"), row(b"d", b"base")];
         assert_eq!(scan(&overlay, b"", b"z"), expected);
         assert_eq!(scan(&overlay, b"aa", b"c"), expected[1..3]);
         overlay.discard();
-        assert_eq!(scan(&overlay, b"", b"z"), [row(b"a", b"base"), row(b"b", b"batch"), row(b"d", b"base"), row(b"e", b"batch")]);
+        assert_eq!(
+            scan(&overlay, b"", b"z"),
+            [row(b"a", b"base"), row(b"b", b"batch"), row(b"d", b"base"), row(b"e", b"batch")]
+        );
     }
 
     #[test]

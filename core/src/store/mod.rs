@@ -8,7 +8,10 @@ pub(crate) mod disk;
 mod health;
 #[cfg(not(target_arch = "wasm32"))]
 mod lock;
+mod log;
 pub(crate) mod memory;
+mod memtable;
+pub(crate) mod merge;
 pub(crate) mod redb;
 #[cfg(test)]
 mod tests;

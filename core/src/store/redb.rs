@@ -1,7 +1,7 @@
 //! The store on redb. Nothing outside this file and its folder names that crate.
 //!
-//! A ledger file is one page of our own ([`header`]) and redb's storage after it. The header is looked at, and the file is
-//! locked, before redb may touch anything (contract I9, P5).
+//! A ledger file is one page of our own ([`header`]), the log, and redb's storage after them. The header is looked at, and the
+//! file is locked, before redb may touch anything (contract I9, P5).
 
 mod backend;
 #[cfg(not(target_arch = "wasm32"))]
@@ -10,6 +10,7 @@ mod engine;
 mod errors;
 mod fresh;
 mod header;
+mod logged;
 mod open;
 mod tables;
 #[cfg(test)]
@@ -24,8 +25,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use self::create::copy_to;
-use self::engine::Engine;
 pub(crate) use self::engine::StoreOptions;
+use self::logged::Logged;
 use self::witness::Doubts;
 use super::disk::Disk;
 use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Writes};
@@ -49,7 +50,7 @@ enum Origin {
 
 #[derive(Debug)]
 enum State {
-    Open(Engine),
+    Open(Logged),
     Poisoned,
     Closed,
 }
@@ -69,15 +70,10 @@ impl RedbStore {
         RedbStore::start(Origin::Disk(disk), options, |doubts| open::open_or_create_on(&opened, options, doubts))
     }
 
-    /// The id that the file was created with.
-    pub(crate) fn creation_id(&self) -> CreationId {
-        self.creation_id
-    }
-
     fn start(
         origin: Origin,
         options: StoreOptions,
-        open: impl FnOnce(&Arc<Doubts>) -> Result<Engine, OpenError>,
+        open: impl FnOnce(&Arc<Doubts>) -> Result<Logged, OpenError>,
     ) -> Result<RedbStore, OpenError> {
         let doubts = Arc::default();
         let engine = open(&doubts)?;
@@ -85,7 +81,7 @@ impl RedbStore {
         Ok(RedbStore { origin, cache_bytes, creation_id, doubts, state: RwLock::new(State::Open(engine)) })
     }
 
-    fn start_again(&self) -> Result<Engine, OpenError> {
+    fn start_again(&self) -> Result<Logged, OpenError> {
         let known = open::Known { creation_id: self.creation_id, doubts: &self.doubts };
         match &self.origin {
             #[cfg(not(target_arch = "wasm32"))]
@@ -105,7 +101,7 @@ impl RedbStore {
 }
 
 impl State {
-    fn engine(&self) -> Result<&Engine, StoreError> {
+    fn engine(&self) -> Result<&Logged, StoreError> {
         match self {
             State::Open(engine) => engine.check().map(|()| engine),
             State::Poisoned => Err(StoreError::Poisoned),
@@ -113,7 +109,7 @@ impl State {
         }
     }
 
-    fn engine_mut(&mut self) -> Result<&mut Engine, StoreError> {
+    fn engine_mut(&mut self) -> Result<&mut Logged, StoreError> {
         self.engine()?;
         match self {
             State::Open(engine) => Ok(engine),

@@ -1,4 +1,4 @@
-//! What redb is given for a file: a disk from its second page on, behind a gate that can be shut for good.
+//! What redb is given for a file: a disk from the end of the log on, behind a gate that can be shut for good.
 
 use std::io;
 use std::ops::Bound;
@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use ::redb::{BackendError, StorageBackend};
 
-use super::header::PAGE;
+use super::header::STORAGE;
 use crate::store::disk::Disk;
 
 /// Lets calls through to a disk until it is shut. Shutting waits for calls under way.
@@ -61,21 +61,21 @@ impl Drop for Gatekeeper {
     }
 }
 
-/// The disk without its first page.
+/// The disk without its first page and the log.
 #[derive(Debug)]
 pub(super) struct Backend(pub(super) Arc<Gate>);
 
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.0.pass(|disk| disk.len().map(|len| len.saturating_sub(PAGE)))
+        self.0.pass(|disk| disk.len().map(|len| len.saturating_sub(STORAGE)))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.read(PAGE + offset, out))
+        self.0.pass(|disk| disk.read(STORAGE + offset, out))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.pass(|disk| disk.set_len(PAGE + len))
+        self.0.pass(|disk| disk.set_len(STORAGE + len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
@@ -83,7 +83,7 @@ impl StorageBackend for Backend {
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.write(PAGE + offset, data))
+        self.0.pass(|disk| disk.write(STORAGE + offset, data))
     }
 
     // The file was locked before redb saw it, and no other handle of this process has it.

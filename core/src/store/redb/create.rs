@@ -62,7 +62,7 @@ fn copy_into(engine: &Engine, snapshot: &dyn Snapshot) -> Result<(), OpenError> 
             if last.is_none() {
                 break;
             }
-            engine.commit(&writes).map_err(|error| match error {
+            engine.commit(&writes, 0).map_err(|error| match error {
                 crate::store::CommitError::NotStored(error) | crate::store::CommitError::Open(error) => error,
             })?;
             after = last;

@@ -7,7 +7,7 @@ use ::redb::{Builder, Database, ReadableDatabase, WriteTransaction};
 
 use super::backend::{Backend, Gate, Gatekeeper};
 use super::errors::{self, caught};
-use super::header::{self, PAGE};
+use super::header::{self, PAGE, STORAGE};
 use super::tables::{self, Tables};
 use super::trial::Trial;
 use crate::store::disk::Disk;
@@ -39,18 +39,34 @@ pub(super) struct Engine {
 impl Engine {
     /// Opens the ledger on `disk`. On an error not a byte of it was changed, unless the disk fails while a repair that is
     /// already known to end well is written to it; then the next open repairs again.
-    pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize) -> Result<Engine, OpenError> {
+    ///
+    /// `examine` has a look before anything is changed; what it writes is written only if it is content.
+    pub(super) fn start<T>(
+        disk: Arc<dyn Disk>,
+        cache_bytes: usize,
+        examine: impl FnOnce(&Engine) -> Result<T, OpenError>,
+    ) -> Result<(Engine, T), OpenError> {
         let header = header::inspect(&*disk)?;
         let trial = Arc::new(Trial::over(Arc::clone(&disk)));
         let gate = Gate::open_on(Arc::clone(&trial) as Arc<dyn Disk>);
         let engine = Engine::launch(gate, cache_bytes, header.creation_id).map_err(errors::while_opening)?;
         engine.snapshot().map_err(errors::while_opening)?;
+        let examined = examine(&engine)?;
         trial.settle().map_err(OpenError::Unavailable)?;
         engine.gatekeeper.0.lead_to(disk);
-        Ok(engine)
+        Ok((engine, examined))
     }
 
-    /// Makes a database with empty tables after the first page of `disk`.
+    /// What leads to the disk for as long as the engine is open.
+    pub(super) fn gate(&self) -> Arc<Gate> {
+        Arc::clone(&self.gatekeeper.0)
+    }
+
+    pub(super) fn poison(&self) {
+        self.health.poison();
+    }
+
+    /// Makes a database with empty tables after the log of `disk`.
     pub(super) fn create(
         disk: Arc<dyn Disk>,
         cache_bytes: usize,
@@ -114,14 +130,24 @@ impl Engine {
         self.latest.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
-        if writes.is_empty() {
-            return Ok(());
-        }
+    /// The generation of the log that is not yet in the tree.
+    pub(super) fn generation(&self) -> Result<u64, StoreError> {
+        let read = caught(|| {
+            let transaction = self.database.begin_read().map_err(errors::of_transaction)?;
+            tables::generation(&transaction)
+        });
+        self.noting_failure(read)
+    }
+
+    /// Stores `writes`, and that they are all of the log before `generation`.
+    pub(super) fn commit(&self, writes: &Writes, generation: u64) -> Result<(), CommitError> {
         // Until redb's commit is called no page that was written is referenced by anything.
         let applied = caught(|| {
-            let transaction = self.begin_write()?;
+            let mut transaction = self.begin_write()?;
             tables::apply(&transaction, writes)?;
+            tables::set_generation(&transaction, generation)?;
+            // One sync more, a thousand commits apart: a killed file opens at once instead of being walked.
+            transaction.set_quick_repair(true);
             Ok(transaction)
         });
         let transaction = self.noting_failure(applied).map_err(CommitError::NotStored)?;
@@ -163,14 +189,14 @@ impl Engine {
         let stats = self.noting_failure(walked)?;
         let file_bytes = self.file_bytes()?;
         let allocated = stats.allocated_pages() * stats.page_size() as u64;
-        // Our header and redb's are neither allocated nor free.
-        let free_bytes = file_bytes.saturating_sub(2 * PAGE).saturating_sub(allocated);
+        // Our header, the log and redb's header are neither allocated nor free.
+        let free_bytes = file_bytes.saturating_sub(STORAGE + PAGE).saturating_sub(allocated);
         let slack = stats.fragmented_bytes().saturating_sub(free_bytes);
         let used = stats.stored_bytes() + stats.metadata_bytes() + slack;
         Ok(FileReport {
             file_bytes,
             stored_bytes: stats.stored_bytes(),
-            overhead_bytes: stats.metadata_bytes() + slack + 2 * PAGE,
+            overhead_bytes: stats.metadata_bytes() + slack + STORAGE + PAGE,
             free_bytes,
             leaked_bytes: allocated.saturating_sub(used),
         })
@@ -220,12 +246,22 @@ pub(super) struct RedbSnapshot {
 }
 
 impl RedbSnapshot {
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        self.health.check()
+    }
+
     // As in the engine. Damage of one page alone does not keep anybody from reading the others.
     fn noting_failure<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Io(_) | StoreError::Poisoned) = &result {
             self.health.poison();
         }
         result
+    }
+}
+
+impl fmt::Debug for RedbSnapshot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedbSnapshot").finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::engine::{Engine, StoreOptions};
 use super::errors::while_opening;
-use super::header::{Header, PAGE, Stage};
+use super::header::{Header, PAGE, STORAGE, Stage};
 use crate::store::OpenError;
 use crate::store::disk::Disk;
 
@@ -17,10 +17,17 @@ pub(super) fn create_on(disk: &Arc<dyn Disk>, options: StoreOptions, content: Co
     let header = |stage| Header { stage, creation_id: options.creation_id };
     put_header(&**disk, header(Stage::Creating)).map_err(OpenError::Unavailable)?;
     disk.set_len(PAGE).map_err(OpenError::Unavailable)?;
+    put_log(&**disk).map_err(OpenError::Unavailable)?;
     let engine = Engine::create(Arc::clone(disk), options.cache_bytes, options.creation_id)?;
     content(&engine)?;
     engine.finish().map_err(while_opening)?;
     put_header(&**disk, header(Stage::Ready)).map_err(OpenError::Unavailable)
+}
+
+/// Writes an empty log: zeros, not a hole, so that no append has to find room on the disk.
+fn put_log(disk: &dyn Disk) -> io::Result<()> {
+    let zeros = vec![0; usize::try_from(STORAGE - PAGE).expect("the log is short")];
+    disk.write(PAGE, &zeros)
 }
 
 /// Writes and syncs the header page of `disk`.

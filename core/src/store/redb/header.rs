@@ -18,10 +18,13 @@ use std::io;
 use sha2::{Digest, Sha256};
 
 use crate::store::disk::Disk;
+use crate::store::log::LOG_BYTES;
 use crate::store::{CreationId, OpenError};
 
-/// Where redb's storage begins.
+/// The length of the first page. The log follows it.
 pub(super) const PAGE: u64 = PAGE_LEN as u64;
+/// Where redb's storage begins: after the log.
+pub(super) const STORAGE: u64 = PAGE + LOG_BYTES;
 const PAGE_LEN: usize = 4096;
 
 /// The version that this code writes, and the only one that it reads.
@@ -100,11 +103,11 @@ pub(super) fn inspect(disk: &dyn Disk) -> Result<Header, OpenError> {
         return Err(damaged("its creation was cut short"));
     }
     let len = disk.len().map_err(OpenError::Unavailable)?;
-    if len < PAGE + REDB_LEN_MIN {
+    if len < STORAGE + REDB_LEN_MIN {
         return Err(damaged(format_args!("it is cut off after {len} bytes")));
     }
-    if read_start(disk, PAGE, REDB_MAGIC.len())? != REDB_MAGIC {
-        return Err(damaged("there is no storage after its header"));
+    if read_start(disk, STORAGE, REDB_MAGIC.len())? != REDB_MAGIC {
+        return Err(damaged("there is no storage after its log"));
     }
     Ok(header)
 }

@@ -1,10 +1,11 @@
-//! From a path, or a disk, to an open engine.
+//! From a path, or a disk, to an open engine with its log.
 
 use std::sync::Arc;
 
-use super::engine::{Engine, StoreOptions};
+use super::engine::StoreOptions;
 use super::fresh::create_on;
 use super::header;
+use super::logged::Logged;
 use super::witness::{Doubts, Witness};
 use crate::store::disk::Disk;
 use crate::store::{CreationId, OpenError};
@@ -25,21 +26,21 @@ pub(super) fn open_or_create_on(
     disk: &Arc<dyn Disk>,
     options: StoreOptions,
     doubts: &Arc<Doubts>,
-) -> Result<Engine, OpenError> {
+) -> Result<Logged, OpenError> {
     let disk = Witness::of(Arc::clone(disk), doubts);
     if header::is_unfinished(&*disk)? {
         create_on(&disk, options, &mut |_| Ok(()))?;
     }
-    Engine::start(disk, options.cache_bytes)
+    Logged::start(disk, options.cache_bytes)
 }
 
 /// Opens the same ledger again.
-pub(super) fn open_again_on(disk: &Arc<dyn Disk>, cache_bytes: usize, known: Known<'_>) -> Result<Engine, OpenError> {
+pub(super) fn open_again_on(disk: &Arc<dyn Disk>, cache_bytes: usize, known: Known<'_>) -> Result<Logged, OpenError> {
     if header::read(&**disk)?.creation_id != known.creation_id {
         return Err(header::another_ledger());
     }
     known.doubts.settle(&**disk).map_err(OpenError::Unavailable)?;
-    Engine::start(Witness::of(Arc::clone(disk), known.doubts), cache_bytes)
+    Logged::start(Witness::of(Arc::clone(disk), known.doubts), cache_bytes)
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -50,8 +51,9 @@ mod path {
     use std::sync::Arc;
 
     use super::super::create::{self, Placed};
-    use super::super::engine::{Engine, StoreOptions};
+    use super::super::engine::StoreOptions;
     use super::super::header;
+    use super::super::logged::Logged;
     use super::super::witness::{Doubts, Witness};
     use super::Known;
     use crate::store::OpenError;
@@ -66,10 +68,10 @@ mod path {
         path: &Path,
         options: StoreOptions,
         doubts: &Arc<Doubts>,
-    ) -> Result<Engine, OpenError> {
+    ) -> Result<Logged, OpenError> {
         for _ in 0..ATTEMPTS_MAX {
             match open_locked(path) {
-                Ok(disk) => return named(path, Engine::start(Witness::of(disk, doubts), options.cache_bytes)?),
+                Ok(disk) => return named(path, Logged::start(Witness::of(disk, doubts), options.cache_bytes)?),
                 Err(OpenError::Unavailable(error)) if error.kind() == io::ErrorKind::NotFound => {
                     match create::create(path, options, &mut |_| Ok(()))? {
                         Placed::Here | Placed::AnotherWasFirst => {}
@@ -82,11 +84,11 @@ mod path {
     }
 
     /// Opens the same ledger again, and creates none.
-    pub(in super::super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Engine, OpenError> {
+    pub(in super::super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Logged, OpenError> {
         named(path, super::open_again_on(&open_locked(path)?, cache_bytes, known)?)
     }
 
-    fn named(path: &Path, engine: Engine) -> Result<Engine, OpenError> {
+    fn named(path: &Path, engine: Logged) -> Result<Logged, OpenError> {
         create::sync_folder(path).map(|()| engine)
     }
 

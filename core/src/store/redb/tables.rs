@@ -11,6 +11,10 @@ type Rows = Range<'static, &'static [u8], &'static [u8]>;
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("ledger");
 
+/// One row: which generation of the log is not yet in the tree.
+const LOG: TableDefinition<'_, &[u8], u64> = TableDefinition::new("log");
+const GENERATION: &[u8] = b"generation";
+
 /// The tables of a read transaction.
 pub(super) struct Tables(ReadOnlyTable<&'static [u8], &'static [u8]>);
 
@@ -58,9 +62,23 @@ fn step(rows: &mut Rows, order: Order) -> Result<Option<(Bytes, Bytes)>, StoreEr
     row.transpose().map_err(of_storage)
 }
 
+/// The generation of the log that is not yet in the tree.
+pub(super) fn generation(transaction: &ReadTransaction) -> Result<u64, StoreError> {
+    let table = transaction.open_table(LOG).map_err(of_table)?;
+    let generation = table.get(GENERATION).map_err(of_storage)?;
+    Ok(generation.map_or(0, |generation| generation.value()))
+}
+
+/// Says that all before this generation of the log is in the tree.
+pub(super) fn set_generation(transaction: &WriteTransaction, generation: u64) -> Result<(), StoreError> {
+    let mut table = transaction.open_table(LOG).map_err(of_table)?;
+    table.insert(GENERATION, generation).map(drop).map_err(of_storage)
+}
+
 /// Makes the tables of a new file.
 pub(super) fn create(transaction: &WriteTransaction) -> Result<(), StoreError> {
-    transaction.open_table(TABLE).map(drop).map_err(of_table)
+    transaction.open_table(TABLE).map(drop).map_err(of_table)?;
+    transaction.open_table(LOG).map(drop).map_err(of_table)
 }
 
 /// Puts `writes` into a transaction, in key order.

@@ -33,6 +33,9 @@ fn ledger() -> Vec<u8> {
     fs::read(&path).unwrap()
 }
 
+/// Where redb's storage begins.
+const STORAGE: usize = 4096 + (1 << 20);
+
 fn sealed(mut page: Vec<u8>) -> Vec<u8> {
     let checksum = Sha256::digest(&page[..40]);
     page[40..72].copy_from_slice(&checksum);
@@ -47,7 +50,7 @@ fn i9_other_kinds_are_refused_by_name() {
         (b"to do: milk".to_vec(), "wrong format: the file is not a ledger"),
         (vec![0; 10_000], "wrong format: the file is not a ledger"),
         ([b"SQLite format 3\0".to_vec(), vec![1; 9000]].concat(), "wrong format: the file is an SQLite database"),
-        (ledger()[4096..].to_vec(), "wrong format: the file is a redb database"),
+        (ledger()[STORAGE..].to_vec(), "wrong format: the file is a redb database"),
     ] {
         let said = refusal(&path, &bytes);
         assert!(said.starts_with(what) && said.contains("nothing was changed"), "{said}");
@@ -80,8 +83,8 @@ fn i9_any_damaged_byte_of_the_first_page_is_refused() {
 fn i9_a_file_that_was_cut_off_is_refused_at_any_length() {
     let (_folder, path) = folder();
     let whole = ledger();
-    let lengths = [1, 15, 16, 71, 72, 4095, 4096, 4097, 8191, 8192, 12_288, 12_289, 20_480, whole.len() - 1];
-    for len in lengths.into_iter().chain((4096..whole.len()).step_by(4096)) {
+    let lengths = [1, 15, 16, 71, 72, 4095, 4096, 4097, 8192, STORAGE - 1, STORAGE, STORAGE + 1, whole.len() - 1];
+    for len in lengths.into_iter().chain((4096..whole.len()).step_by(9 * 4096)) {
         let said = refusal(&path, &whole[..len]);
         assert!(said.starts_with("corrupt: "), "{len} bytes: {said}");
     }
@@ -108,7 +111,7 @@ fn i9_damage_in_the_storage_is_refused_or_told_by_the_read_that_meets_it() {
     let (_folder, path) = folder();
     let whole = ledger();
     let mut refused = 0;
-    for at in (4096..4096 + 320).chain((8192..whole.len()).step_by(509)) {
+    for at in (STORAGE..STORAGE + 320).chain((STORAGE + 4096..whole.len()).step_by(509)) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xFF;
         fs::write(&path, &bytes).unwrap();
