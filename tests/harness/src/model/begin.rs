@@ -120,11 +120,12 @@ impl Model {
     }
 
     /// `retry_after` is never more than the lease (L7).
-    fn in_progress(&self, record: &Record) -> Decision {
+    fn in_progress(&mut self, record: &Record) -> Decision {
         let lease = self.lease_of(record);
         let here = lease.from.opening == self.opening;
         let by_wall = lease.end().saturating_sub(self.wall);
-        let by_sight = (self.opened_mono.saturating_add(lease.length)).saturating_sub(self.mono);
+        let seen = *self.seen.entry(record.fence).or_insert(self.mono);
+        let by_sight = seen.saturating_add(lease.length).saturating_sub(self.mono);
         let by_mono = lease.from.mono.saturating_add(lease.length).saturating_sub(self.mono);
         let retry_after = if here { by_mono } else { by_wall.min(by_sight) };
         Decision::InProgress { running_for: self.running_for(record), retry_after: retry_after.min(lease.length) }
@@ -195,7 +196,7 @@ impl Model {
                 effect: old.effect.max(fresh.effect),
                 fingerprint: if old.effect == Effect::InLedger { fresh.fingerprint } else { old.fingerprint },
                 attempt: old.attempt,
-                memo: old.memo,
+                memo: if call.memo.is_empty() { old.memo } else { fresh.memo },
                 steps: old.steps,
                 first_granted: old.first_granted,
                 ..fresh

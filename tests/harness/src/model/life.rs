@@ -20,8 +20,8 @@ impl Model {
         self.volatile.clear();
         self.renewed.clear();
         self.dropped.clear();
+        self.seen.clear();
         self.opening += 1;
-        self.opened_mono = self.mono;
     }
 
     fn store_renewed(&mut self) {

@@ -18,10 +18,20 @@ pub enum Resolution {
 
 impl Model {
     /// The ids that `recover` would hand out, in no order: lapsed on disk, or parked and not yet looked at.
-    pub fn recoverable(&self, operation: &str) -> Vec<Id> {
+    pub fn recoverable(&mut self, operation: &str) -> Vec<Id> {
+        self.meet_all(operation);
         let due =
             |id: &&Id| id.operation == operation && self.on_disk(id).is_some_and(|record| self.to_recover(&record));
         self.disk.keys().filter(due).cloned().collect()
+    }
+
+    /// L7: to look for what is lapsed is to see every lease of that operation.
+    fn meet_all(&mut self, operation: &str) {
+        for (_, record) in self.disk.iter().filter(|(id, _)| id.operation == operation) {
+            if record.state == State::InProgress {
+                self.seen.entry(record.fence).or_insert(self.mono);
+            }
+        }
     }
 
     fn to_recover(&self, record: &Record) -> bool {
@@ -32,21 +42,20 @@ impl Model {
         }
     }
 
-    /// Hands out one of those: attempt + 1, a new fence, memo and steps. The effect stays the record's.
+    /// Hands out one of those: attempt + 1, a new fence, memo and steps. Effect and retention stay the record's.
     pub fn recover_one(&mut self, operation: &Operation, id: &Id) -> Option<Granted> {
         let record = self.on_disk(id).filter(|record| self.to_recover(record))?;
         let now = self.now();
         let lease = Lease { from: now, length: operation.lease };
-        let (retention, tombstone) = (operation.retention, operation.tombstone);
-        let claimed = Record { state: State::InProgress, granted: now, lease, retention, tombstone, ..record };
+        let claimed = Record { state: State::InProgress, granted: now, lease, ..record };
         Some(self.hand_out(id, claimed))
     }
 
-    /// Settles a parked record for a person; the fence is the one that `inspect` showed.
+    /// Settles a parked record for a person, or one that `list` and `stats` count as parked; the fence is the one that `inspect` showed.
     pub fn resolve(&mut self, id: &Id, fence: Fence, resolution: &Resolution) -> Result<(), Code> {
         let record = self.on_disk(id).filter(|record| record.fence == fence).ok_or(Code::NotParked)?;
         match &record.state {
-            State::Parked { .. } => {
+            _ if self.counts_as_parked(&record) => {
                 self.resolve_parked(id, record, resolution);
                 Ok(())
             }
@@ -60,7 +69,7 @@ impl Model {
         let ids: Vec<Id> = self.disk.keys().filter(|id| id.operation == operation).cloned().collect();
         let mut count = 0;
         for id in ids {
-            let parked = self.on_disk(&id).filter(|record| matches!(record.state, State::Parked { .. }));
+            let parked = self.on_disk(&id).filter(|record| self.counts_as_parked(record));
             if let Some(record) = parked {
                 self.resolve_parked(&id, record, resolution);
                 count += 1;

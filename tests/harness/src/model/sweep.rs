@@ -1,5 +1,7 @@
 //! T2, and the counters of T4.
 
+use std::collections::BTreeSet;
+
 use super::record::{Record, State};
 use super::values::{Id, Millis};
 use super::world::Model;
@@ -56,7 +58,8 @@ impl Model {
         }
     }
 
-    /// Turns at most `limit` expired records into their next state.
+    /// Turns at most `limit` expired records into their next state. Reservations past their time go too: they are in memory
+    /// alone, and nobody counts them.
     pub fn sweep(&mut self, limit: usize) -> Swept {
         let due = self.due();
         let mut swept = Swept { more: due.len() > limit, ..Swept::default() };
@@ -69,7 +72,16 @@ impl Model {
                 swept.removed += 1;
             }
         }
+        self.drop_dead_reservations();
         swept
+    }
+
+    fn drop_dead_reservations(&mut self) {
+        let dead = |record: &Record| self.aged(record).is_none();
+        let ids: Vec<Id> = self.volatile.iter().filter(|(_, record)| dead(record)).map(|(id, _)| id.clone()).collect();
+        for id in ids {
+            self.volatile.remove(&id);
+        }
     }
 
     /// Whether a sweep of `limit` has to choose between records that are equally old.
@@ -78,21 +90,35 @@ impl Model {
         limit > 0 && limit < due.len() && due[limit - 1].0 == due[limit].0
     }
 
-    /// Records on disk by state; a lapsed `AtMostOnce` one counts as parked.
+    /// Records by state, as stored or reserved; a lapsed `AtMostOnce` one counts as parked.
     pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+        let mut counts = Counts { in_progress: self.volatile_count(), ..Counts::default() };
         for record in self.disk.values() {
-            match &record.state {
-                _ if self.counts_as_parked(record) => counts.parked += 1,
-                State::InProgress => counts.in_progress += 1,
-                State::Released(_) => counts.released += 1,
-                State::Completed(..) => counts.completed += 1,
-                State::Failed(..) => counts.failed += 1,
-                State::Parked { .. } => counts.parked += 1,
-                State::Tombstone { .. } => counts.tombstones += 1,
-            }
+            self.count(record, &mut counts);
         }
         counts
+    }
+
+    /// The same of records as they count now, whether or not a sweep has come by.
+    pub fn counts_now(&self) -> Counts {
+        let mut counts = Counts::default();
+        let ids: BTreeSet<&Id> = self.disk.keys().chain(self.volatile.keys()).collect();
+        for record in ids.into_iter().filter_map(|id| self.current(id)) {
+            self.count(&record, &mut counts);
+        }
+        counts
+    }
+
+    fn count(&self, record: &Record, counts: &mut Counts) {
+        *match &record.state {
+            State::InProgress if self.counts_as_parked(record) => &mut counts.parked,
+            State::InProgress => &mut counts.in_progress,
+            State::Released(_) => &mut counts.released,
+            State::Completed(..) => &mut counts.completed,
+            State::Failed(..) => &mut counts.failed,
+            State::Parked { .. } => &mut counts.parked,
+            State::Tombstone { .. } => &mut counts.tombstones,
+        } += 1;
     }
 
     /// How many reservations are in memory only, and not at the end of their time.

@@ -15,7 +15,6 @@ pub struct Model {
     /// The monotonic clock.
     pub mono: Millis,
     pub(super) opening: u32,
-    pub(super) opened_mono: Millis,
     pub(super) next_fence: Fence,
     pub(super) disk: BTreeMap<Id, Record>,
     /// Volatile reservations (E2).
@@ -24,6 +23,8 @@ pub struct Model {
     pub(super) renewed: BTreeMap<Fence, Lease>,
     /// Claims that were dropped (S2).
     pub(super) dropped: BTreeSet<Fence>,
+    /// Leases of an earlier opening, and when a begin of this process first met them, by the monotonic clock (L7).
+    pub(super) seen: BTreeMap<Fence, Millis>,
     pub(super) rows: BTreeMap<(Table, Bytes), Bytes>,
 }
 
@@ -34,12 +35,12 @@ impl Model {
             wall,
             mono,
             opening: 1,
-            opened_mono: mono,
             next_fence: 1,
             disk: BTreeMap::new(),
             volatile: BTreeMap::new(),
             renewed: BTreeMap::new(),
             dropped: BTreeSet::new(),
+            seen: BTreeMap::new(),
             rows: BTreeMap::new(),
         }
     }
@@ -65,14 +66,14 @@ impl Model {
         self.renewed.get(&record.fence).copied().unwrap_or(record.lease)
     }
 
-    /// L7 and S2. This process has seen every lease on disk by the time it has opened the ledger.
+    /// L7 and S2.
     pub fn lease_over(&self, record: &Record) -> bool {
         let lease = self.lease_of(record);
         self.dropped.contains(&record.fence)
             || lease.from.passed_here(lease.length, self.now()).unwrap_or_else(|| {
                 self.wall >= lease.end()
                     || self.wall < lease.from.wall
-                    || self.mono >= self.opened_mono.saturating_add(lease.length)
+                    || self.seen.get(&record.fence).is_some_and(|seen| self.mono >= seen.saturating_add(lease.length))
             })
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::super::super::{
-    Begin, Code, Decision, Effect, Fence, Fingerprint, Granted, Id, Model, Operation, Resolution, Response, RowCall,
+    Begin, Decision, Effect, Fence, Fingerprint, Granted, Id, Model, Operation, Resolution, Response, RowCall,
     Settlement,
 };
 use super::answer;
@@ -206,7 +206,7 @@ impl Story {
 
     fn complete_with(&mut self, step: &Value) -> Option<Value> {
         let ((id, fence), calls) = (self.claim(step)?, self.rows(step)?);
-        let told: Result<(), Code> = self.model.complete_with(&id, fence, &calls, &response(step)?);
+        let told = self.model.complete_with(&id, fence, &calls, &response(step)?).map(|_| ());
         Some(answer::settled(told))
     }
 

@@ -1,0 +1,112 @@
+//! Random commands on the ledger and on the reference model, side by side (`keyledger_harness::model`): the answers, every key,
+//! every counter, and I1 to I7, after every command.
+//!
+//! `KEYLEDGER_STORIES` sets how many stories are told; one in twenty is told on a file that is closed and killed on the way.
+
+mod command;
+mod driver;
+mod look;
+mod stage;
+mod store;
+mod strategy;
+mod translate;
+mod watch;
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::test_runner::{FileFailurePersistence, TestError, TestRunner};
+
+use command::Command;
+
+/// How many stories in memory; a twentieth of it in files.
+const STORIES: u32 = 2_400;
+
+fn tell(stories: u32, files: bool) -> BTreeSet<String> {
+    let persistence =
+        FileFailurePersistence::Direct(concat!(env!("CARGO_MANIFEST_DIR"), "/suites/properties/regressions.txt"));
+    let config = ProptestConfig {
+        cases: stories,
+        failure_persistence: Some(Box::new(persistence)),
+        max_shrink_iters: 20_000,
+        ..ProptestConfig::default()
+    };
+    let reached = RefCell::new(BTreeSet::new());
+    let outcome = TestRunner::new(config).run(&strategy::story(files), |story| {
+        reached.borrow_mut().extend(driver::run(&story, files).map_err(TestCaseError::fail)?);
+        Ok(())
+    });
+    match outcome {
+        Ok(()) => reached.into_inner(),
+        Err(TestError::Fail(_, story)) => panic!("{}", shortest(story, files)),
+        Err(abort) => panic!("{abort}"),
+    }
+}
+
+/// Leaves out every command without which the two still differ, and tells what is left.
+fn shortest(mut story: Vec<Command>, files: bool) -> String {
+    let mut at = 0;
+    let mut told = driver::run(&story, files).err().unwrap_or_default();
+    while at < story.len() {
+        let mut shorter = story.clone();
+        shorter.remove(at);
+        match driver::run(&shorter, files) {
+            Err(difference) => (story, told, at) = (shorter, difference, 0),
+            Ok(_) => at += 1,
+        }
+    }
+    told
+}
+
+fn stories() -> u32 {
+    std::env::var("KEYLEDGER_STORIES").ok().and_then(|number| number.parse().ok()).unwrap_or(STORIES)
+}
+
+/// Every row of section 4's tables, as the driver names the answers: a test that never gets there shows nothing.
+const ANSWERS: [&str; 32] = [
+    "acquired",
+    "acquired again",
+    "acquired again, with steps",
+    "in progress",
+    "mismatch",
+    "replay completed",
+    "replay failed",
+    "parked by a handler",
+    "parked: owner lost",
+    "parked: window over",
+    "parked: attempts",
+    "parked: effect changed",
+    "parked: cannot compare",
+    "gone",
+    "complete: ok",
+    "complete: claim_lost",
+    "fail: ok",
+    "fail: claim_lost",
+    "release: ok",
+    "release: claim_lost",
+    "park: ok",
+    "park: claim_lost",
+    "heartbeat: ok",
+    "heartbeat: claim_lost",
+    "heartbeat: invalid_argument",
+    "step: ok",
+    "step: claim_lost",
+    "step: invalid_argument",
+    "transaction: ok",
+    "transaction: unique_violation",
+    "complete_with: ok",
+    "resolve: ok",
+];
+
+#[test]
+fn the_ledger_answers_as_the_contract_says() {
+    let reached = tell(stories(), false);
+    let missed: Vec<_> = ANSWERS.iter().filter(|answer| !reached.contains(**answer)).collect();
+    assert!(missed.is_empty() || stories() < STORIES, "never reached: {missed:?}");
+}
+
+#[test]
+fn the_ledger_in_a_file_answers_as_the_contract_says_through_close_and_kill() {
+    let _ = tell(stories() / 20, true);
+}
