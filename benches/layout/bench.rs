@@ -14,6 +14,8 @@ use std::time::Instant;
 
 /// A layout with its database and what it has been asked to store so far.
 pub(crate) struct Bench {
+    /// What its figures are called.
+    pub(crate) label: String,
     pub(crate) layout: Layout,
     path: PathBuf,
     pub(crate) db: Database,
@@ -62,7 +64,7 @@ pub(crate) fn preloaded(
 
 /// Notes the bytes of the file for each of so many records: its length, its blocks on the disk, its pages in use.
 pub(crate) fn note_size(bench: &Bench, when: &str, records: u64, figures: &mut Figures) -> anyhow::Result<()> {
-    let (name, records) = (bench.layout.name, records as f64);
+    let (name, records) = (&bench.label, records as f64);
     let file = std::fs::metadata(&bench.path)?;
     figures.add(name, &format!("{when}, file B/record"), file.len() as f64 / records);
     figures.add(name, &format!("{when}, disk B/record"), (file.blocks() * 512) as f64 / records);
@@ -96,6 +98,7 @@ impl Bench {
         let backend = CountingBackend::open(path, Arc::clone(&counts), setting.growth)?;
         let db = Builder::new().set_cache_size(setting.cache_bytes).create_with_backend(backend)?;
         Ok(Self {
+            label: layout.name.to_owned(),
             layout,
             path: path.to_owned(),
             db,

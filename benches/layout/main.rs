@@ -7,6 +7,7 @@
 
 mod backend;
 mod bench;
+mod caches;
 mod choice;
 mod figures;
 mod item;
@@ -30,7 +31,7 @@ use std::path::{Path, PathBuf};
 /// Measures table layouts of a ledger.
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// What to measure, in this order (`reopen` always last); size is always measured.
+    /// What to measure, in this order (`caches` and `reopen`, which close the files first, always last); size is always measured.
     work: Vec<Work>,
     /// Folder in which to make a folder for the data files, which is deleted at the end.
     #[arg(long)]
@@ -91,6 +92,8 @@ enum Work {
     Sweep,
     /// Opening a file whose writer was killed, with and without quick repair on its last commit.
     Reopen,
+    /// The first layout with caches of several sizes.
+    Caches,
 }
 
 impl Arguments {
@@ -112,17 +115,20 @@ impl Arguments {
         let raw = RawDisk::create(&folder.join("raw"))?;
         let mut figures = Figures::default();
         let mut benches = preloaded(&layouts, folder, setting, &mut figures)?;
-        for work in self.work.iter().filter(|work| **work != Work::Reopen) {
+        for work in &self.work {
             match work {
                 Work::Speed => speed::measure(&mut benches, &raw, rounds, &mut figures)?,
                 Work::Reads => reads::measure(&mut benches, self.records, rounds, &mut figures)?,
                 Work::Held => reads::measure_held(&mut benches, rounds, &mut figures)?,
                 Work::Sweep => speed::measure_sweep(&mut benches, self.sweep, &mut figures)?,
-                Work::Reopen => {}
+                Work::Reopen | Work::Caches => {}
             }
         }
         for bench in benches {
             note_size(&bench, "at the end", bench.stored(), &mut figures)?;
+        }
+        if self.work.contains(&Work::Caches) {
+            caches::measure(&layouts, folder, setting, rounds, &mut figures)?;
         }
         if self.work.contains(&Work::Reopen) {
             reopen::measure(&layouts, folder, setting, rounds, &mut figures)?;

@@ -19,10 +19,10 @@ pub(crate) fn measure(benches: &mut [Bench], records: u64, rounds: u32, figures:
     for round in 0..rounds {
         for bench in &mut *benches {
             let items = stored_items(records, round);
-            let name = bench.layout.name;
-            figures.add(name, "tables kept, reads/s", read_speed(&items, kept_tables(bench)?)?);
-            figures.add(name, "transaction kept, reads/s", read_speed(&items, kept_transaction(bench)?)?);
-            figures.add(name, "nothing kept, reads/s", read_speed(&items, nothing_kept(bench))?);
+            let name = bench.label.clone();
+            figures.add(&name, "tables kept, reads/s", read_speed(&items, kept_tables(bench)?)?);
+            figures.add(&name, "transaction kept, reads/s", read_speed(&items, kept_transaction(bench)?)?);
+            figures.add(&name, "nothing kept, reads/s", read_speed(&items, nothing_kept(bench))?);
         }
     }
     Ok(())
@@ -129,8 +129,8 @@ fn held(
         }
         Ok(())
     })?;
-    note(figures, bench.layout.name, work, spent);
-    figures.add(bench.layout.name, &format!("{work}, file growth KB"), (bench.file_bytes()? - before) as f64 / 1e3);
+    note(figures, &bench.label, work, spent);
+    figures.add(&bench.label, &format!("{work}, file growth KB"), (bench.file_bytes()? - before) as f64 / 1e3);
     Ok(())
 }
 

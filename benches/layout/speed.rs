@@ -31,21 +31,21 @@ pub(crate) fn measure_sweep(benches: &mut [Bench], limit: usize, figures: &mut F
 }
 
 fn turn(bench: &mut Bench, raw: &RawDisk, figures: &mut Figures) -> anyhow::Result<()> {
-    let name = bench.layout.name;
+    let name = bench.label.clone();
     let disk = raw.synced_writes_per_second()?;
-    figures.add(name, "raw syncs /s", disk);
+    figures.add(&name, "raw syncs /s", disk);
     for (batch, pairs) in BATCHES {
         let spent = bench.pairs(pairs, batch)?;
         let speed = pairs as f64 / spent.seconds;
-        figures.add(name, &format!("x{batch} pairs/s"), speed);
-        figures.add(name, &format!("x{batch} pairs/raw"), speed / disk);
-        traffic(figures, name, &format!("x{batch}"), spent);
+        figures.add(&name, &format!("x{batch} pairs/s"), speed);
+        figures.add(&name, &format!("x{batch} pairs/raw"), speed / disk);
+        traffic(figures, &name, &format!("x{batch}"), spent);
     }
     let spent = bench.in_ledger(BATCHES[0].1, 1)?;
     let speed = BATCHES[0].1 as f64 / spent.seconds;
-    figures.add(name, "one commit /s", speed);
-    figures.add(name, "one commit /raw", speed / disk);
-    traffic(figures, name, "one commit", spent);
+    figures.add(&name, "one commit /s", speed);
+    figures.add(&name, "one commit /raw", speed / disk);
+    traffic(figures, &name, "one commit", spent);
     Ok(())
 }
 
@@ -57,9 +57,9 @@ fn traffic(figures: &mut Figures, layout: &str, work: &str, spent: Spent) {
 
 fn sweep(bench: &mut Bench, limit: usize, becomes: Expired, work: &str, figures: &mut Figures) -> anyhow::Result<()> {
     let (spent, moved) = bench.sweep(limit, becomes)?;
-    let name = bench.layout.name;
-    figures.add(name, &format!("{work}, us each"), spent.seconds * 1e6 / moved as f64);
-    figures.add(name, &format!("{work}, ms"), spent.seconds * 1e3);
-    figures.add(name, &format!("{work}, KB each"), spent.tally.written_bytes as f64 / 1e3 / moved as f64);
+    let name = bench.label.clone();
+    figures.add(&name, &format!("{work}, us each"), spent.seconds * 1e6 / moved as f64);
+    figures.add(&name, &format!("{work}, ms"), spent.seconds * 1e3);
+    figures.add(&name, &format!("{work}, KB each"), spent.tally.written_bytes as f64 / 1e3 / moved as f64);
     Ok(())
 }
