@@ -28,9 +28,15 @@ pub struct Claim {
     address: Address,
     record: Box<Record>,
     remembered_for_ms: u64,
-    /// What this object was settled with.
-    settled: Option<Settlement>,
+    /// How this object ended.
+    ended: Option<Ending>,
     lost: Arc<AtomicBool>,
+}
+
+/// How a claim object ended: nothing more can be done with it, and dropping it ends nothing.
+enum Ending {
+    Settled(Settlement),
+    Lost,
 }
 
 /// Settling failed. The claim is in it, to be settled again (S6).
@@ -66,7 +72,7 @@ impl Claim {
     pub(crate) fn new(engine: Arc<Engine>, granted: Granted, remembered_for_ms: u64) -> Self {
         let address = granted.address().clone();
         let record = granted.deliver();
-        Self { engine, address, record, remembered_for_ms, settled: None, lost: Arc::default() }
+        Self { engine, address, record, remembered_for_ms, ended: None, lost: Arc::default() }
     }
 
     /// Whose record this is a claim on.
@@ -212,26 +218,36 @@ impl Claim {
     }
 
     fn settle(mut self, settlement: Settlement) -> Result<(), SettleError> {
-        match self.settle_in_place(settlement.clone()) {
+        match self.settle_in_place(settlement) {
             Ok(()) => Ok(()),
-            Err(source) => {
-                if matches!(source, Error::ClaimLost) {
-                    self.mark_settled(settlement);
-                }
-                Err(SettleError { claim: Box::new(self), source })
-            }
+            Err(source) => Err(SettleError { claim: Box::new(self), source }),
         }
     }
 
     /// Settles without giving the claim away, for whoever only borrows it.
     pub(crate) fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
-        if self.settled.is_some() {
-            return Err(Error::ClaimSettled);
-        }
+        self.check_not_ended()?;
         let settlement = stored_form(settlement, self.engine.options);
-        self.engine.settle(&self.address, self.fence(), settlement.clone())?;
-        self.settled = Some(settlement);
-        Ok(())
+        let settled = self.engine.settle(&self.address, self.fence(), settlement.clone()).map_err(Error::from);
+        self.note_ending(&settled, settlement);
+        settled
+    }
+
+    fn check_not_ended(&self) -> Result<()> {
+        match self.ended {
+            Some(Ending::Settled(_)) => Err(Error::ClaimSettled),
+            Some(Ending::Lost) => Err(Error::ClaimLost),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers how settling ended; after any other error the claim is as it was (S6).
+    fn note_ending(&mut self, settled: &Result<()>, settlement: Settlement) {
+        match settled {
+            Ok(()) => self.ended = Some(Ending::Settled(settlement)),
+            Err(Error::ClaimLost) => self.ended = Some(Ending::Lost),
+            Err(_) => {}
+        }
     }
 
     /// Stores rows of the caller's and the response that `f` returns in one transaction: either all of it, or none.
@@ -252,7 +268,7 @@ impl Claim {
     {
         let completion = self.completion(f)?;
         let response = self.engine.session_here(completion).map_err(Error::from)??;
-        self.settled = Some(Settlement::Complete(response.clone()));
+        self.mark_settled(Settlement::Complete(response.clone()));
         Ok(response)
     }
 
@@ -265,9 +281,7 @@ impl Claim {
         E: From<Error>,
         F: FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>,
     {
-        if self.settled.is_some() {
-            return Err(Error::ClaimSettled);
-        }
+        self.check_not_ended()?;
         let (address, fence) = (self.address.clone(), self.fence());
         let max_bytes = self.engine.options.max_response_bytes;
         Ok(move |session: &mut Session<'_>| {
@@ -294,7 +308,10 @@ impl Claim {
 
     /// What this object was settled with, if it was.
     pub(crate) fn settled(&self) -> Option<&Settlement> {
-        self.settled.as_ref()
+        match &self.ended {
+            Some(Ending::Settled(settlement)) => Some(settlement),
+            Some(Ending::Lost) | None => None,
+        }
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {
@@ -308,24 +325,25 @@ impl Claim {
     /// A recovery worker raised an error on an AtMostOnce record: it is parked as it was, and no less unknown (section 4).
     pub(crate) fn park_again(&mut self) -> Result<()> {
         self.engine.park_again(&self.address, self.fence())?;
-        self.settled = Some(Settlement::Park(String::new()));
+        self.mark_settled(Settlement::Park(String::new()));
         Ok(())
     }
 
-    /// Settling failed after all.
-    pub(crate) fn unmark_settled(&mut self) {
-        self.settled = None;
+    /// The settlement is on disk, or on its way there: dropping this object ends nothing.
+    pub(crate) fn mark_settled(&mut self, settlement: Settlement) {
+        self.ended = Some(Ending::Settled(settlement));
     }
 
-    /// The claim was settled by other means: dropping it ends nothing.
-    pub(crate) fn mark_settled(&mut self, settlement: Settlement) {
-        self.settled = Some(settlement);
+    /// A settlement that was on its way has ended like this.
+    pub(crate) fn arrived(&mut self, settled: &Result<()>, settlement: Settlement) {
+        self.ended = None;
+        self.note_ending(settled, settlement);
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.settled.is_none() {
+        if self.ended.is_none() {
             self.engine.drop_claim(&self.address, self.record.fence);
         }
     }

@@ -153,11 +153,6 @@ impl Found {
     pub(crate) fn is_volatile(&self) -> bool {
         matches!(self.counts, Counts::Volatile(_))
     }
-
-    /// Whether the disk has a record that counts.
-    pub(crate) fn is_on_disk(&self) -> bool {
-        matches!(self.counts, Counts::Stored | Counts::Next(_))
-    }
 }
 
 impl Engine {
@@ -231,6 +226,13 @@ impl Engine {
             Age::NoRecord => volatile_counts(glimpse, now),
         };
         Ok(Found { stored, counts })
+    }
+
+    /// L7: remembers when this process first saw a lease of another opening, whatever it looked for.
+    pub(crate) fn see(&self, address: &Address, found: &Found, now: Stamp) {
+        if let Some(record) = found.record() {
+            self.memory.see(address, record, now);
+        }
     }
 
     /// What counts for a key id right now, by a snapshot.

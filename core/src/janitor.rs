@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::claim::Claim;
+use crate::clock::millis;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
 use crate::machine::settle::Settlement;
@@ -33,19 +34,40 @@ pub enum Growth {
     FileBytes(u64),
     /// Records that wait for a person.
     Parked(u64),
-    /// Claims whose lease is over.
+    /// Claims whose lease is over; counted up to a thousand.
     Lapsed(u64),
     /// Records in progress.
     InProgress(u64),
+    /// Completed records.
+    Completed(u64),
+    /// Failed records.
+    Failed(u64),
+    /// Released records.
+    Released(u64),
+    /// Tombstones.
+    Tombstones(u64),
+    /// Records that a sweep would turn into their next state; counted up to a thousand.
+    Due(u64),
+    /// How long the oldest unsettled record has waited.
+    OldestUnsettled(Duration),
 }
 
 impl Growth {
-    fn is_crossed(self, stats: &Stats) -> bool {
+    fn is_crossed(self, stats: &Stats, now_ms: u64) -> bool {
         match self {
             Growth::FileBytes(threshold) => stats.file_bytes >= threshold,
             Growth::Parked(threshold) => stats.parked >= threshold,
             Growth::Lapsed(threshold) => stats.lapsed.count >= threshold,
             Growth::InProgress(threshold) => stats.in_progress >= threshold,
+            Growth::Completed(threshold) => stats.completed >= threshold,
+            Growth::Failed(threshold) => stats.failed >= threshold,
+            Growth::Released(threshold) => stats.released >= threshold,
+            Growth::Tombstones(threshold) => stats.tombstones >= threshold,
+            Growth::Due(threshold) => stats.due.count >= threshold,
+            Growth::OldestUnsettled(age) => {
+                let waits_ms = |at: u64| now_ms.saturating_sub(at);
+                stats.oldest_unsettled_at_ms.is_some_and(|at| waits_ms(at) >= millis(age))
+            }
         }
     }
 }
@@ -221,9 +243,10 @@ impl Work {
             return Ok(());
         }
         let stats = self.settings.ledger.stats()?;
+        let now_ms = self.settings.ledger.engine().clock.wall_ms();
         let mut crossed = self.crossed.lock().unwrap_or_else(PoisonError::into_inner);
         for ((growth, alert), was_crossed) in self.settings.growths.iter().zip(crossed.iter_mut()) {
-            let is_crossed = growth.is_crossed(&stats);
+            let is_crossed = growth.is_crossed(&stats, now_ms);
             if is_crossed && !*was_crossed {
                 alert(growth, &stats);
             }

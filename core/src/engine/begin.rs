@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Engine, EngineError, Found, Session};
 use crate::codec::address::Address;
 use crate::machine::begin::{Ask, Verdict, begin, grant, park};
-use crate::machine::record::{Kept, ParkReason, Record, Stamp, State};
+use crate::machine::record::{Kept, ParkReason, Record, State};
 use crate::machine::settle::Settlement;
 use crate::operation::Effect;
 use crate::response::Response;
@@ -85,10 +85,11 @@ impl Engine {
     /// The answer, where it changes nothing on disk; `None` where a session must decide.
     pub(crate) fn begin_without_commit(self: &Arc<Self>, asked: &Asked) -> Result<Option<Answer>, EngineError> {
         let (found, witness, now) = self.find_now(&asked.address)?;
+        self.see(&asked.address, &found, now);
         match begin(found.record(), &witness, &asked.ask, now) {
             Verdict::Grant if stays_in_memory(&found, &asked.ask) => self.grant_in_memory(asked),
             Verdict::Grant | Verdict::Park(_) => Ok(None),
-            told => Ok(Some(self.tell(&asked.address, told, found, now))),
+            told => Ok(Some(tell(told, found))),
         }
     }
 
@@ -98,7 +99,7 @@ impl Engine {
         Ok(match begin(found.record(), &witness, &asked.ask, now) {
             Verdict::Grant => Answer::InProgress { running_ms: 0, left_ms: 0 },
             Verdict::Park(reason) => Answer::Parked { reason, since: now.wall_ms },
-            told => self.tell(&asked.address, told, found, now),
+            told => tell(told, found),
         })
     }
 
@@ -123,27 +124,23 @@ impl Engine {
         })?;
         Ok(granted.map(|record| Answer::Acquired(Granted::new(self.clone(), asked.address.clone(), record))))
     }
+}
 
-    /// An answer that changes nothing.
-    fn tell(&self, address: &Address, verdict: Verdict, found: Found, now: Stamp) -> Answer {
-        match verdict {
-            Verdict::InProgress { running_ms, left_ms } => {
-                if let Some(record) = found.record() {
-                    self.memory.see(address, record, now);
-                }
-                Answer::InProgress { running_ms, left_ms }
-            }
-            Verdict::Mismatch => Answer::Mismatch,
-            Verdict::Gone => Answer::Gone,
-            Verdict::Replay | Verdict::Parked | Verdict::Grant | Verdict::Park(_) => told_by(found.into_record()),
-        }
+/// An answer that changes nothing.
+fn tell(verdict: Verdict, found: Found) -> Answer {
+    match verdict {
+        Verdict::InProgress { running_ms, left_ms } => Answer::InProgress { running_ms, left_ms },
+        Verdict::Mismatch => Answer::Mismatch,
+        Verdict::Gone => Answer::Gone,
+        Verdict::Replay | Verdict::Parked | Verdict::Grant | Verdict::Park(_) => told_by(found.into_record()),
     }
 }
 
-/// E2: InLedger with no live record on disk. A grant out of a live record on disk goes to disk, whatever the effect.
+/// E2: InLedger with no record on disk. A grant over a record on disk goes to disk, whatever the effect; also over one that is
+/// past its time and not swept yet, which a wall clock that is set back would bring to life again.
 fn stays_in_memory(found: &Found, ask: &Ask) -> bool {
     let raised = found.record().map_or(ask.effect, |record| record.effect.max(ask.effect));
-    raised == Effect::InLedger && !found.is_on_disk()
+    raised == Effect::InLedger && found.stored.is_none()
 }
 
 /// What a settled or parked record tells.
@@ -162,10 +159,11 @@ impl Session<'_> {
     /// Decides about one key id and stores what follows from it.
     pub(crate) fn begin(&mut self, asked: &Asked) -> Result<Answer, EngineError> {
         let (found, witness) = self.find(&asked.address)?;
+        self.engine.see(&asked.address, &found, self.now);
         match begin(found.record(), &witness, &asked.ask, self.now) {
             Verdict::Grant => self.grant(asked, &found),
             Verdict::Park(reason) => self.park(asked, &found, reason),
-            told => Ok(self.engine.tell(&asked.address, told, found, self.now)),
+            told => Ok(tell(told, found)),
         }
     }
 

@@ -155,15 +155,20 @@ impl Engine {
         if orphans.is_empty() {
             return Ok(());
         }
-        self.session(move |session| {
-            for (address, fence) in &orphans {
+        let released = orphans.clone();
+        let ended = self.session(move |session| {
+            for (address, fence) in &released {
                 match session.settle(address, *fence, &Settlement::Release) {
                     Ok(()) | Err(EngineError::ClaimLost) => {}
                     Err(error) => return Err(error),
                 }
             }
             Ok(())
-        })
+        });
+        if ended.is_err() {
+            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).extend(orphans);
+        }
+        ended
     }
 
     /// T5: gives free pages back; sizes in bytes before and after.

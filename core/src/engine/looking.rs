@@ -51,11 +51,13 @@ const RECORDS: u8 = 2;
 impl Engine {
     pub(crate) fn inspect(&self, address: &Address) -> Result<Option<Seen>, EngineError> {
         let (found, _, now) = self.find_now(address)?;
+        self.see(address, &found, now);
         let volatile = found.is_volatile();
         Ok(found.into_record().map(|record| self.seen(address.id.clone(), &address.row, record, volatile, now)))
     }
 
     fn seen(&self, id: KeyId, row: &RowKey, record: Record, volatile: bool, now: Stamp) -> Seen {
+        self.memory.see(&Address { id: id.clone(), row: *row }, &record, now);
         let witness = self.memory.look(row).witness;
         let lapsed = is_lapsed(&record, &witness, now);
         let as_parked = counts_as_parked(&record, &witness, now);

@@ -7,6 +7,7 @@ use super::{Engine, EngineError, Granted, Session, read_entry};
 use crate::codec::address::{Address, RowKey, operation_mark};
 use crate::codec::index::{self, RECOVERABLE};
 use crate::key::OperationName;
+use crate::machine::record::Retention;
 use crate::machine::recover::{hand_out, may_recover};
 use crate::store::{Order, Snapshot, Space};
 
@@ -18,10 +19,10 @@ impl Engine {
     pub(crate) fn recover(
         self: &Arc<Self>,
         operation: OperationName,
-        lease_ms: u64,
+        retention: Retention,
         limit: usize,
     ) -> Result<Vec<Granted>, EngineError> {
-        self.session(move |session| session.recover(&operation, lease_ms, limit))
+        self.session(move |session| session.recover(&operation, retention, limit))
     }
 }
 
@@ -29,7 +30,7 @@ impl Session<'_> {
     pub(crate) fn recover(
         &mut self,
         operation: &OperationName,
-        lease_ms: u64,
+        retention: Retention,
         limit: usize,
     ) -> Result<Vec<Granted>, EngineError> {
         let mut claims = Vec::new();
@@ -44,7 +45,7 @@ impl Session<'_> {
                     break;
                 }
                 let row = index::read_unsettled(row)?.row;
-                claims.extend(self.recover_one(&row, operation, lease_ms)?);
+                claims.extend(self.recover_one(&row, operation, retention)?);
             }
         }
         Ok(claims)
@@ -54,7 +55,7 @@ impl Session<'_> {
         &mut self,
         row: &RowKey,
         operation: &OperationName,
-        lease_ms: u64,
+        retention: Retention,
     ) -> Result<Option<Granted>, EngineError> {
         let Some((id, stored)) = read_entry(self.overlay, row)? else { return Ok(None) };
         let address = Address { id, row: *row };
@@ -73,9 +74,8 @@ impl Session<'_> {
             return Ok(None);
         }
         let fence = self.fence()?;
-        let claimed = hand_out(record, lease_ms, fence, self.now);
+        let claimed = hand_out(record, retention, fence, self.now);
         self.write(&address, found.stored.as_ref(), Some(&claimed))?;
-        self.granted_on_disk(&address, fence);
         Ok(Some(Granted::recovered(self.engine.clone(), address, claimed)))
     }
 }

@@ -49,7 +49,7 @@ impl Engine {
             Beat::Renewed(lease) => {
                 self.memory.with(address, |slot| {
                     slot.witness.renewed = Some((fence, lease));
-                    slot.witness.dropped.take_if(|dropped| *dropped == fence);
+                    slot.witness.dropped.take_if(|dropped| *dropped >= fence);
                 });
                 Ok(())
             }

@@ -97,7 +97,7 @@ impl Ledger {
         let (ledger, name, terms) = (self.clone(), operation_name(operation), valid_terms(operation));
         async move {
             let (name, terms) = (name?, terms?);
-            let granted = ledger.queued(move |session| session.recover(&name, terms.lease_ms, limit)).await?;
+            let granted = ledger.queued(move |session| session.recover(&name, terms.into(), limit)).await?;
             let claim = |granted| Claim::new(ledger.engine.clone(), granted, terms.remembered_for_ms);
             Ok(granted.into_iter().map(claim).collect())
         }
@@ -280,18 +280,11 @@ impl Claim {
         let engine = self.engine().clone();
         let ticket = engine.submit_settle(self.address().clone(), self.fence(), settlement.clone());
         // The outcome is on its way: should this future be dropped, the claim must not end its lease before it.
-        self.mark_settled(settlement);
+        self.mark_settled(settlement.clone());
         async move {
-            match engine.arrival(ticket).await.and_then(|ended| ended) {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    let source = Error::from(error);
-                    if !matches!(source, Error::ClaimLost) {
-                        self.unmark_settled();
-                    }
-                    Err(SettleError { claim: Box::new(self), source })
-                }
-            }
+            let settled = engine.arrival(ticket).await.and_then(|ended| ended).map_err(Error::from);
+            self.arrived(&settled, settlement);
+            settled.map_err(|source| SettleError { claim: Box::new(self), source })
         }
     }
 }

@@ -180,10 +180,7 @@ impl Ledger {
         }
         match claim.settle_in_place(Settlement::Complete(response.clone())) {
             Ok(()) => Ok(response),
-            Err(Error::ClaimLost) => {
-                claim.mark_settled(Settlement::Release);
-                self.answer_now(begin)
-            }
+            Err(Error::ClaimLost) => self.answer_now(begin),
             Err(error) => Err(RunError::Ledger(error)),
         }
     }
@@ -219,12 +216,8 @@ fn settle_error<E>(mut claim: Claim, means: ErrorMeans, error: E) -> Result<Resp
         (ErrorMeans::Final(response), _) => Settlement::Fail(response),
         (ErrorMeans::Unknown(reason), _) => Settlement::Park(reason),
     };
-    match claim.settle_in_place(settlement.clone()) {
-        Ok(()) => Err(RunError::Handler(error)),
-        Err(Error::ClaimLost) => {
-            claim.mark_settled(settlement);
-            Err(RunError::Handler(error))
-        }
+    match claim.settle_in_place(settlement) {
+        Ok(()) | Err(Error::ClaimLost) => Err(RunError::Handler(error)),
         Err(ledger_error) => Err(RunError::Ledger(ledger_error)),
     }
 }

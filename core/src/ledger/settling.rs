@@ -48,7 +48,7 @@ impl Ledger {
     /// `InvalidKey`, `InvalidArgument` for the operation; those of storage.
     pub fn recover(&self, operation: &Operation, limit: usize) -> Result<Vec<Claim>> {
         let (name, terms) = (operation_name(operation)?, valid_terms(operation)?);
-        let granted = self.engine.recover(name, terms.lease_ms, limit)?;
+        let granted = self.engine.recover(name, terms.into(), limit)?;
         let claim = |granted| Claim::new(self.engine.clone(), granted, terms.remembered_for_ms);
         Ok(granted.into_iter().map(claim).collect())
     }

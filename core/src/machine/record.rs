@@ -202,7 +202,8 @@ impl Witness {
 
     /// What is left of a lease, in milliseconds; `None` when it is over (L6, L7, S2). Never more than the lease.
     pub(crate) fn left_ms(&self, fence: u64, stored: Lease, now: Stamp) -> Option<u64> {
-        if self.dropped == Some(fence) {
+        // A claim that was to follow this one and was never delivered ends nothing but what was over before it.
+        if self.dropped.is_some_and(|dropped| dropped >= fence) {
             return None;
         }
         let lease = self.lease(fence, stored);

@@ -1,6 +1,6 @@
 //! Handing out records whose owner is lost to a worker that finds out what happened (contract section 4, recovery).
 
-use super::record::{Lease, Record, Stamp, State, Witness};
+use super::record::{Lease, Record, Retention, Stamp, State, Witness};
 use crate::operation::Effect;
 
 /// Whether a recovery worker may have this record, which has been aged already.
@@ -28,10 +28,11 @@ pub(crate) fn counts_as_parked(record: &Record, witness: &Witness, now: Stamp) -
         || (record.effect == Effect::AtMostOnce && is_lapsed(record, witness, now))
 }
 
-/// The record under the worker's claim: next attempt, new fence, everything else as it was.
-pub(crate) fn hand_out(record: &Record, lease_ms: u64, fence: u64, now: Stamp) -> Record {
-    let mut claimed =
-        record.clone().with_state(State::InProgress { granted: now, lease: Lease { from: now, ms: lease_ms } });
+/// The record under the worker's claim: next attempt, new fence, the operation's times as `recover` names them.
+pub(crate) fn hand_out(record: &Record, retention: Retention, fence: u64, now: Stamp) -> Record {
+    let lease = Lease { from: now, ms: retention.lease_ms };
+    let mut claimed = record.clone().with_state(State::InProgress { granted: now, lease });
+    claimed.retention = retention;
     claimed.attempt = record.attempt.saturating_add(1);
     claimed.fence = fence;
     claimed

@@ -70,6 +70,12 @@ impl RedbStore {
         RedbStore::start(Origin::Disk(disk), options, |doubts| open::open_or_create_on(&opened, options, doubts))
     }
 
+    /// The id that the file was created with.
+    #[cfg(test)]
+    pub(crate) fn creation_id(&self) -> CreationId {
+        self.creation_id
+    }
+
     fn start(
         origin: Origin,
         options: StoreOptions,

@@ -30,6 +30,13 @@ fn put_log(disk: &dyn Disk) -> io::Result<()> {
     disk.write(PAGE, &zeros)
 }
 
+/// Writes the header page as it is once more and syncs it: an earlier opening may have failed in the very sync that made the
+/// disk a ledger, and a disk without a name shows no difference.
+pub(super) fn keep_header(disk: &dyn Disk) -> Result<(), OpenError> {
+    let header = super::header::read(disk)?;
+    put_header(disk, header).map_err(OpenError::Unavailable)
+}
+
 /// Writes and syncs the header page of `disk`.
 fn put_header(disk: &dyn Disk, header: Header) -> io::Result<()> {
     disk.write(0, &header.page())?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::engine::StoreOptions;
-use super::fresh::create_on;
+use super::fresh::{create_on, keep_header};
 use super::header;
 use super::logged::Logged;
 use super::witness::{Doubts, Witness};
@@ -30,6 +30,8 @@ pub(super) fn open_or_create_on(
     let disk = Witness::of(Arc::clone(disk), doubts);
     if header::is_unfinished(&*disk)? {
         create_on(&disk, options, &mut |_| Ok(()))?;
+    } else {
+        keep_header(&*disk)?;
     }
     Logged::start(disk, options.cache_bytes)
 }

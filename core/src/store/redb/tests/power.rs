@@ -80,7 +80,8 @@ fn a_closed_file_is_opened_without_a_repair() {
     let before = disk.counts();
     let store = open_disk(&disk).unwrap();
     let reads = disk.counts().reads - before.reads;
-    assert!(reads < 20, "{reads} reads");
+    // A repair walks the tree: hundreds of reads.
+    assert!(reads < 25, "{reads} reads");
     assert_eq!(rows(&store), expected(STEPS));
 }
 
