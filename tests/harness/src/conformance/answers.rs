@@ -24,21 +24,13 @@ pub(super) fn failed(error: &Error) -> Value {
 
 /// An instant as scenarios count it: since their start.
 pub(super) fn at(wall_ms: u64) -> Value {
-    json!(i128::from(wall_ms) - i128::from(START_MS)).clone()
-}
-
-pub(super) fn effect_name(effect: Effect) -> &'static str {
-    match effect {
-        Effect::InLedger => "in_ledger",
-        Effect::Repeatable => "repeatable",
-        Effect::AtMostOnce => "at_most_once",
-    }
+    json!(wall_ms.cast_signed() - START_MS.cast_signed())
 }
 
 pub(super) fn effect_named(name: &str) -> Effect {
     [Effect::InLedger, Effect::Repeatable, Effect::AtMostOnce]
         .into_iter()
-        .find(|effect| effect_name(*effect) == name)
+        .find(|effect| effect.as_str() == name)
         .unwrap_or_else(|| panic!("no effect is called {name}"))
 }
 
@@ -48,17 +40,17 @@ fn steps(steps: &[Step]) -> Value {
 
 pub(super) fn claim(claim: &Claim) -> Value {
     json!({
-        "scope": claim.key_id().scope.as_str(),
-        "op": claim.key_id().operation.as_str(),
-        "key": claim.key_id().key.as_str(),
+        "scope": claim.key_id().scope().as_str(),
+        "op": claim.key_id().operation().as_str(),
+        "key": claim.key_id().key().as_str(),
         "fence": claim.fence(),
         "attempt": claim.attempt(),
-        "effect": effect_name(claim.effect()),
+        "effect": claim.effect().as_str(),
         "memo": shown_bytes(claim.memo()),
         "steps": steps(claim.steps()),
         "first_granted_at_ms": at(claim.first_granted_at_ms()),
-        "remaining_ms": claim.remaining().map(|remaining| remaining.as_millis().try_into().unwrap_or(u64::MAX)),
-        "is_lost": claim.is_lost(),
+        "remaining_ms": claim.remaining().map(whole_ms),
+        "is_lost": claim.lost_signal().is_set(),
     })
 }
 
@@ -109,11 +101,11 @@ pub(super) fn record(view: &RecordView) -> Value {
     tell("state", json!(view.state().as_str()));
     tell("fence", json!(view.fence()));
     tell("attempt", json!(view.attempt()));
-    tell("effect", json!(effect_name(view.effect())));
+    tell("effect", json!(view.effect().as_str()));
     tell("memo", shown_bytes(view.memo()));
     tell("steps", steps(view.steps()));
     tell("first_granted_at_ms", at(view.first_granted_at_ms()));
-    tell("reason", json!(view.park_reason().map(|reason| reason.as_str())));
+    tell("reason", json!(view.parked().map(|(reason, _)| reason.as_str())));
     tell("audit", json!(audit));
     Value::Object(shown)
 }

@@ -104,6 +104,8 @@ pub(super) struct Which {
     pub(super) op: Option<String>,
     pub(super) scope: Option<Value>,
     pub(super) state: Option<String>,
+    /// How many records to a page.
+    pub(super) page: Option<usize>,
 }
 
 #[derive(Clone, Deserialize)]
@@ -195,6 +197,8 @@ pub(super) enum Act {
         limit: usize,
         #[serde(rename = "as", default)]
         names: Vec<String>,
+        #[serde(default)]
+        any_order: bool,
     },
     Resolve {
         #[serde(flatten)]

@@ -17,13 +17,14 @@ struct Parts {
 }
 
 pub(super) fn begin(world: &mut World, asked: &Asked) -> Value {
-    let decided = parts(world, asked).and_then(|parts| world.ledger.begin_with(request(&parts, asked)));
+    let decided = parts(world, asked).and_then(|parts| world.ledger.begin_with(&request(&parts, asked)));
     answer(decided, |decided| keep(world, asked, decided))
 }
 
 pub(super) fn begin_many(world: &mut World, asked: &[Asked]) -> Value {
     let decided = asked.iter().map(|asked| parts(world, asked)).collect::<Result<Vec<_>, Error>>().and_then(|parts| {
-        world.ledger.begin_many(parts.iter().zip(asked).map(|(parts, asked)| request(parts, asked)).collect())
+        let begins: Vec<Begin> = parts.iter().zip(asked).map(|(parts, asked)| request(parts, asked)).collect();
+        world.ledger.begin_many(&begins)
     });
     answer(decided, |decided| asked.iter().zip(decided).map(|(asked, decided)| keep(world, asked, decided)).collect())
 }

@@ -28,10 +28,6 @@ impl Happened {
     fn plain(what: Value) -> Self {
         Self { what, ran: false }
     }
-
-    fn nothing() -> Self {
-        Self::plain(Value::Null)
-    }
 }
 
 /// Runs one scenario in a store. The error names the step and says what differs.
@@ -52,10 +48,10 @@ fn steps(world: &mut World, steps: &[Step]) -> Result<(), String> {
 fn one(world: &mut World, step: &Step) -> Result<(), String> {
     let before = step.file.as_ref().and_then(|_| world.bytes());
     let happened = act(world, &step.act)?;
-    if let Some(expected) = &step.expect {
-        if let Some(where_) = difference(expected, &happened.what, &world.fences) {
-            return Err(told(expected, &happened.what, &where_));
-        }
+    if let Some(expected) = &step.expect
+        && let Some(where_) = difference(expected, &happened.what, &world.fences)
+    {
+        return Err(told(expected, &happened.what, &where_));
     }
     if step.ran.is_some_and(|ran| ran != happened.ran) {
         return Err(format!("ran: expected {:?}, found {}", step.ran, happened.ran));
@@ -97,7 +93,7 @@ fn act(world: &mut World, act: &Act) -> Result<Happened, String> {
         Act::DeriveKey { claim, name } => json!(world.claim(claim).derive_key(name).as_str()),
         Act::Inspect { id, name } => records::inspect(world, id, name.as_deref()),
         Act::List { filter } => records::list(world, filter),
-        Act::Recover { op, limit, names } => records::recover(world, op, *limit, names),
+        Act::Recover { op, limit, names, any_order } => records::recover(world, op, *limit, names, *any_order),
         Act::Resolve { id, fence, verdict } => records::resolve(world, id, fence, verdict),
         Act::ResolveMany { filter, verdict } => records::resolve_many(world, filter, verdict),
         Act::Forget { id, even_if_unknown } => records::forget(world, id, *even_if_unknown),

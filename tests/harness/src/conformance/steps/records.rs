@@ -1,6 +1,6 @@
 //! Looking at records, recovery, a person's part, and the end of their time.
 
-use keyledger::{AtLeast, Error, Filter, Forgotten, Resolution, State};
+use keyledger::{AtLeast, Error, Filter, Forgotten, Ledger, Resolution, StateName};
 use serde_json::{Value, json};
 
 use super::super::answers::{answer, at, claim, ok, record};
@@ -21,34 +21,56 @@ pub(super) fn inspect(world: &mut World, id: &Id, name: Option<&str>) -> Value {
 }
 
 fn filter(world: &World, which: &Which) -> Result<Filter, Error> {
-    let mut filter = Filter::default();
+    let mut filter = Filter::all();
     if let Some(op) = &which.op {
-        filter.operation = Some(world.operation_name(op)?);
+        filter = filter.operation(world.operation_name(op)?);
     }
     if let Some(scope) = &which.scope {
-        filter.scope = Some(values::scope(Some(scope))?);
+        filter = filter.scope(values::scope(Some(scope))?);
     }
     if let Some(state) = &which.state {
-        filter.state = Some(State::from_name(state).unwrap_or_else(|| panic!("no state is called {state}")));
+        filter = filter.state(state_named(state));
+    }
+    if let Some(page) = which.page {
+        filter = filter.limit(page);
     }
     Ok(filter)
 }
 
-pub(super) fn list(world: &mut World, which: &Which) -> Value {
-    let page = filter(world, which).and_then(|filter| world.ledger.list(&filter));
-    answer(page, |page| {
-        let mut keys: Vec<String> = page.records.iter().map(|view| view.key_id().key.as_str().to_owned()).collect();
-        keys.sort();
-        json!({ "keys": keys })
-    })
+fn state_named(name: &str) -> StateName {
+    use StateName::{Completed, Failed, InProgress, Parked, Released, Tombstone};
+    [InProgress, Released, Completed, Failed, Parked, Tombstone]
+        .into_iter()
+        .find(|state| state.as_str() == name)
+        .unwrap_or_else(|| panic!("no state is called {name}"))
 }
 
-pub(super) fn recover(world: &mut World, op: &str, limit: usize, names: &[String]) -> Value {
+pub(super) fn list(world: &mut World, which: &Which) -> Value {
+    let mut keys = Vec::new();
+    let listed = filter(world, which).and_then(|filter| pages(&world.ledger, filter, &mut keys));
+    keys.sort();
+    answer(listed, |()| json!({ "keys": keys }))
+}
+
+fn pages(ledger: &Ledger, mut filter: Filter, keys: &mut Vec<String>) -> Result<(), Error> {
+    loop {
+        let page = ledger.list(&filter)?;
+        keys.extend(page.records.iter().map(|view| view.key_id().key().as_str().to_owned()));
+        match page.next {
+            Some(next) => filter = filter.after(next),
+            None => return Ok(()),
+        }
+    }
+}
+
+pub(super) fn recover(world: &mut World, op: &str, limit: usize, names: &[String], any_order: bool) -> Value {
     let operation = world.operation(op);
-    answer(world.ledger.recover(&operation, limit), |claims| {
-        let mut shown = Vec::new();
+    answer(world.ledger.recover(&operation, limit), |mut claims| {
+        if any_order {
+            claims.sort_by(|one, other| one.key_id().cmp(other.key_id()));
+        }
+        let shown: Value = claims.iter().map(claim).collect();
         for (at, granted) in claims.into_iter().enumerate() {
-            shown.push(claim(&granted));
             world.keep(names.get(at).map(String::as_str), op, granted);
         }
         json!({ "claims": shown })
@@ -74,7 +96,7 @@ pub(super) fn resolve(world: &mut World, id: &Id, fence: &str, verdict: &Verdict
 
 pub(super) fn resolve_many(world: &mut World, which: &Which, verdict: &Verdict) -> Value {
     let resolved = filter(world, which)
-        .and_then(|filter| world.ledger.resolve_many(&filter, resolution(verdict), &verdict.who, &verdict.note));
+        .and_then(|filter| world.ledger.resolve_many(&filter, &resolution(verdict), &verdict.who, &verdict.note));
     answer(resolved, |resolved| json!({ "resolved": resolved }))
 }
 

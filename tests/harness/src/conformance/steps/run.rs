@@ -1,6 +1,6 @@
 //! `run` with a handler.
 
-use keyledger::{Claim, Error, Response, RunError};
+use keyledger::{Begin, Claim, ErrorMeans, Response, RunError};
 use serde_json::{Value, json};
 
 use super::super::answers::{self, failed};
@@ -14,15 +14,8 @@ use super::{Happened, steps, told};
 enum Raised {
     /// The scenario's own error.
     Text(String),
-    Ledger(Error),
     /// What happened inside is not what was expected.
     Differs(String),
-}
-
-impl From<Error> for Raised {
-    fn from(error: Error) -> Self {
-        Self::Ledger(error)
-    }
 }
 
 pub(super) fn run(
@@ -38,11 +31,26 @@ pub(super) fn run(
     };
     let ledger = world.ledger.clone();
     let mut ran = false;
-    let ended = ledger.run(&operation, &scope, &key, values::fingerprint(fingerprint), |claim| {
-        ran = true;
-        handle(world, claim, handler)
-    });
+    let begin = Begin::new(&operation, &scope, &key, values::fingerprint(fingerprint));
+    let ended = ledger.run_with(
+        &begin,
+        |_| means(handler),
+        |claim| {
+            ran = true;
+            handle(world, claim, handler)
+        },
+    );
     Ok(Happened { what: told_by(ended)?, ran })
+}
+
+/// In which of the caller's two lists the error is (S8).
+fn means(handler: &Handler) -> ErrorMeans {
+    match handler.class.as_deref() {
+        None => ErrorMeans::ByEffect,
+        Some("not_done") => ErrorMeans::NotDone,
+        Some("final") => ErrorMeans::Final(response(handler.response.as_ref().expect("the response of a final error"))),
+        Some(other) => panic!("no list of errors is called {other}"),
+    }
 }
 
 fn handle(world: &mut World, claim: &mut Claim, handler: &Handler) -> Result<Response, Raised> {
@@ -64,12 +72,12 @@ fn told_by(ended: Result<Response, RunError<Raised>>) -> Result<Value, String> {
         Ok(response) => json!({ "response": shown_response(&response) }),
         Err(RunError::Refused(refused)) => {
             let mut shown = answers::decision(&refused.decision);
-            shown["refused"] = shown["decision"].take();
+            shown["refused"] = json!(refused.code());
             shown
         }
         Err(RunError::ReplayedFailure(response)) => json!({ "replayed_failure": shown_response(&response) }),
         Err(RunError::Handler(Raised::Text(text))) => json!({ "raised": text }),
-        Err(RunError::Handler(Raised::Ledger(error)) | RunError::Ledger(error)) => failed(&error),
+        Err(RunError::Ledger(error)) => failed(&error),
         Err(RunError::Handler(Raised::Differs(message))) => return Err(message),
     })
 }

@@ -1,6 +1,6 @@
 //! What an owner does with its claim.
 
-use keyledger::{Error, Settlement};
+use keyledger::{Claim, Error, SettleError, Settlement};
 use serde_json::{Value, json};
 
 use super::super::answers::{self, answer, ok};
@@ -11,26 +11,33 @@ use super::Happened;
 
 pub(super) fn settle(world: &mut World, act: &Act) -> Value {
     match act {
-        Act::Complete { target, response: given } => with(world, target, Settlement::Complete(response(given))),
-        Act::Fail { target, response: given } => with(world, target, Settlement::Fail(response(given))),
-        Act::Release { target } => with(world, target, Settlement::Release),
-        Act::Park { target, reason } => with(world, target, Settlement::Park(reason.clone())),
+        Act::Complete { target, response: given } => {
+            let told = response(given);
+            with(world, target, Settlement::Complete(told.clone()), |claim| claim.complete(told))
+        }
+        Act::Fail { target, response: given } => {
+            let told = response(given);
+            with(world, target, Settlement::Fail(told.clone()), |claim| claim.fail(told))
+        }
+        Act::Release { target } => with(world, target, Settlement::Release, Claim::release),
+        Act::Park { target, reason } => {
+            with(world, target, Settlement::Park(reason.clone()), |claim| claim.park(reason.as_str()))
+        }
         _ => unreachable!("only settling acts come here"),
     }
 }
 
-fn with(world: &mut World, target: &Target, settlement: Settlement) -> Value {
+/// By the object, or the same by its key id and fence.
+fn with(
+    world: &mut World,
+    target: &Target,
+    settlement: Settlement,
+    by_object: impl FnOnce(Claim) -> Result<(), SettleError>,
+) -> Value {
     if target.by.is_some() {
         return ok(by_fence(world, target, settlement));
     }
-    let claim = world.take(&target.claim);
-    let settled = match settlement {
-        Settlement::Complete(response) => claim.complete(response),
-        Settlement::Fail(response) => claim.fail(response),
-        Settlement::Release => claim.release(),
-        Settlement::Park(reason) => claim.park(reason),
-    };
-    ok(settled.map_err(|refused| {
+    ok(by_object(world.take(&target.claim)).map_err(|refused| {
         world.held(&target.claim).claim = Some(*refused.claim);
         refused.source
     }))
@@ -50,7 +57,7 @@ pub(super) fn heartbeat(world: &mut World, target: &Target, lease_ms: Option<i64
     if target.by.is_some() {
         let held = world.held(&target.claim);
         let (id, op) = (held.id.clone(), held.op.clone());
-        let lease = lease.unwrap_or_else(|| world.operation(&op).lease_duration());
+        let lease = lease.unwrap_or_else(|| world.operation(&op).lease_time());
         return ok(world.ledger.heartbeat(&id, world.fence(&target.claim), lease));
     }
     let claim = world.claim(&target.claim);
@@ -70,7 +77,7 @@ pub(super) fn record_step(world: &mut World, target: &Target, name: &str, value:
 
 pub(super) fn step(world: &mut World, claim: &str, name: &str, value: &Value) -> Happened {
     let mut ran = false;
-    let stored = world.claim(claim).step(name, |_| {
+    let stored = world.claim(claim).step(name, || {
         ran = true;
         Ok::<_, Error>(bytes(value))
     });

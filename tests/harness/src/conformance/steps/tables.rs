@@ -39,12 +39,13 @@ pub(super) fn complete_with(
     end: &str,
 ) -> Result<Happened, String> {
     let mut ran = false;
-    let claim = world.take(claim);
-    let completed = claim.complete_with(|tx| {
+    let mut object = world.take(claim);
+    let completed = object.complete_with(|tx| {
         ran = true;
         inside(world, tx, calls, end).map(|()| response(given))
     });
-    let what = told_by(completed.map(|_| ()))?;
+    world.held(claim).claim = Some(object);
+    let what = told_by(completed.map(drop))?;
     Ok(Happened { what, ran })
 }
 
@@ -57,7 +58,7 @@ fn told_by(ended: Result<(), Stop>) -> Result<Value, String> {
     }
 }
 
-fn inside(world: &World, tx: &mut Transaction<'_>, calls: &[CallLine], end: &str) -> Result<(), Stop> {
+fn inside(world: &World, tx: &mut Transaction<'_, '_>, calls: &[CallLine], end: &str) -> Result<(), Stop> {
     for (at, line) in calls.iter().enumerate() {
         let done = call(world, tx, &line.call);
         match &line.expect {
@@ -73,16 +74,16 @@ fn inside(world: &World, tx: &mut Transaction<'_>, calls: &[CallLine], end: &str
     if end == "abort" { Err(Stop::Abort) } else { Ok(()) }
 }
 
-fn call(world: &World, tx: &mut Transaction<'_>, call: &Call) -> Result<Value, Error> {
+fn call(world: &World, tx: &mut Transaction<'_, '_>, call: &Call) -> Result<Value, Error> {
     match call {
         Call::Get { table, key } => Ok(shown_row(tx.get(&text(table), &bytes(key))?)),
         Call::Scan { table, from, to, limit } => {
             let to = to.as_ref().map(bytes);
             Ok(shown_rows(&tx.scan(&text(table), &bytes(from), to.as_deref(), *limit)?))
         }
-        Call::Put { table, key, value } => done(tx.put(&text(table), &bytes(key), &bytes(value))),
+        Call::Put { table, key, value } => done(tx.put(&text(table), &bytes(key), bytes(value))),
         Call::Delete { table, key } => done(tx.delete(&text(table), &bytes(key))),
-        Call::InsertUnique { table, key, value } => done(tx.insert_unique(&text(table), &bytes(key), &bytes(value))),
+        Call::InsertUnique { table, key, value } => done(tx.insert_unique(&text(table), &bytes(key), bytes(value))),
         Call::CompareAndSet { table, key, expected, value } => {
             let (expected, value) = (expected.as_ref().map(bytes), value.as_ref().map(bytes));
             done(tx.compare_and_set(&text(table), &bytes(key), expected.as_deref(), value.as_deref()))
@@ -111,15 +112,11 @@ fn batch(calls: &[CallLine]) -> Batch {
 }
 
 pub(super) fn apply(world: &mut World, calls: &[CallLine]) -> Value {
-    ok(world.ledger.apply(batch(calls)))
+    ok(world.ledger.apply(&batch(calls)))
 }
 
 pub(super) fn complete_batch(world: &mut World, claim: &str, calls: &[CallLine], given: &Value) -> Value {
-    let settled = world.take(claim).complete_batch(batch(calls), response(given));
-    ok(settled.map_err(|refused| {
-        world.held(claim).claim = Some(*refused.claim);
-        refused.source
-    }))
+    ok(world.claim(claim).complete_batch(&batch(calls), response(given)).map(drop))
 }
 
 pub(super) fn get(world: &mut World, table: &Value, key: &Value) -> Value {
