@@ -7,6 +7,7 @@ use crate::item::Item;
 use crate::ops::{Expired, Ledger, rewrite_counters};
 use crate::rows::{Rows, rows_of};
 use redb::{Builder, Database, Durability};
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ pub(crate) struct Bench {
     /// What its figures are called.
     pub(crate) label: String,
     pub(crate) layout: Layout,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
     pub(crate) db: Database,
     counts: Arc<Counts>,
     bucket_ms: u64,
@@ -59,7 +60,16 @@ pub(crate) fn preloaded(
         note_size(&bench, "preloaded", setting.records, figures)?;
         benches.push(bench);
     }
+    for bench in &benches {
+        warm(&bench.path)?;
+    }
     Ok(benches)
+}
+
+/// Reads a whole file, so that the system's page cache holds it: else the layout that was preloaded last would win.
+pub(crate) fn warm(path: &Path) -> anyhow::Result<()> {
+    std::io::copy(&mut File::open(path)?, &mut std::io::sink())?;
+    Ok(())
 }
 
 /// Notes the bytes of the file for each of so many records: its length, its blocks on the disk, its pages in use.

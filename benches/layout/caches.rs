@@ -1,6 +1,6 @@
 //! What redb's cache is worth: one layout's file, copied, opened with caches of several sizes.
 
-use crate::bench::{Bench, Setting, data_file};
+use crate::bench::{Bench, Setting, data_file, warm};
 use crate::choice::Layout;
 use crate::figures::Figures;
 use crate::raw::RawDisk;
@@ -27,6 +27,9 @@ pub(crate) fn measure(
         let mut bench = Bench::open(*layout, &path, setting, setting.records)?;
         bench.label = format!("{}, cache {mib} MiB", layout.name);
         benches.push(bench);
+    }
+    for bench in &benches {
+        warm(&bench.path)?;
     }
     let raw = RawDisk::create(&folder.join("raw"))?;
     speed::measure(&mut benches, &raw, rounds, figures)?;

@@ -1,6 +1,6 @@
 //! What a ledger does to its rows in each layout: begin, complete, both at once, sweep.
 
-use crate::choice::{Deadlines, Layout, Place, Unsettled};
+use crate::choice::{Deadlines, Entombed, Layout, Place, Unsettled};
 use crate::item::{COUNTERS_BYTES, Item, decode, encode, encode_tombstone, fill};
 use crate::rows::{Rows, Space};
 use anyhow::{Context, ensure};
@@ -9,6 +9,9 @@ use anyhow::{Context, ensure};
 const CLASS_LEASE: u8 = 0;
 const CLASS_TOMBSTONE: u8 = 1;
 const CLASS_SETTLED: u8 = 2;
+
+/// The row that says how far sweeps have come.
+const SWEPT: &[u8] = b"swept";
 
 /// What an expired record becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +71,15 @@ impl Ledger<'_> {
         if self.layout.place == Place::Buckets {
             return drop_bucket(rows);
         }
-        let due = rows.first(Space::Expiry, &[CLASS_SETTLED], limit)?;
+        let start = if self.entombs_in_place() { rows.get(Space::Meta, SWEPT)? } else { None };
+        let due = rows.first(Space::Expiry, &start.unwrap_or(vec![CLASS_SETTLED]), limit)?;
         for (key, value) in &due {
             self.expire(rows, key, value, becomes)?;
+        }
+        if let Some((last, _)) = due.last()
+            && self.entombs_in_place()
+        {
+            rows.put(Space::Meta, SWEPT, &[last, &[0][..]].concat())?;
         }
         Ok(due.len() as u64)
     }
@@ -79,7 +88,7 @@ impl Ledger<'_> {
     pub(crate) fn first_read(&self, item: &Item) -> (Space, Vec<u8>) {
         match self.layout.place {
             Place::Keyed { .. } | Place::Buckets => (Space::Records, self.layout.key.of(item)),
-            Place::Arrival | Place::ByExpiry => (Space::Index, self.layout.key.of(item)),
+            Place::Arrival | Place::ByExpiry(_) => (Space::Index, self.layout.key.of(item)),
         }
     }
 
@@ -88,7 +97,7 @@ impl Ledger<'_> {
         match self.layout.place {
             Place::Keyed { inline_max } => self.body_apart(inline_max).then(|| (Space::Bodies, number(item))),
             Place::Arrival => Some((Space::Records, first.to_vec())),
-            Place::ByExpiry => Some((Space::Expiry, first.to_vec())),
+            Place::ByExpiry(_) => Some((Space::Expiry, first.to_vec())),
             Place::Buckets => Some((self.bucket(item), self.layout.key.of(item))),
         }
     }
@@ -107,13 +116,21 @@ impl Ledger<'_> {
         match self.layout.place {
             _ if self.unsettled_apart() => (Space::Live, self.layout.key.of(item)),
             Place::Arrival => (Space::Records, number(item)),
-            Place::Keyed { .. } | Place::Buckets | Place::ByExpiry => (Space::Records, self.layout.key.of(item)),
+            Place::Keyed { .. } | Place::Buckets | Place::ByExpiry(_) => (Space::Records, self.layout.key.of(item)),
         }
+    }
+
+    fn by_expiry(&self) -> bool {
+        matches!(self.layout.place, Place::ByExpiry(_))
+    }
+
+    fn entombs_in_place(&self) -> bool {
+        self.layout.place == Place::ByExpiry(Entombed::InPlace)
     }
 
     /// An unsettled record has no place in the order of expiry.
     fn unsettled_apart(&self) -> bool {
-        self.layout.unsettled == Unsettled::Apart || self.layout.place == Place::ByExpiry
+        self.layout.unsettled == Unsettled::Apart || self.by_expiry()
     }
 
     fn store_settled(&self, rows: &mut dyn Rows, item: &Item, write_index: bool) -> anyhow::Result<()> {
@@ -130,7 +147,7 @@ impl Ledger<'_> {
                 }
                 rows.put(Space::Records, &number(item), &encode(item, self.body_bytes))?;
             }
-            Place::ByExpiry => {
+            Place::ByExpiry(_) => {
                 let due = deadline(CLASS_SETTLED, item.retained_until(), &number(item));
                 rows.put(Space::Index, &key, &due)?;
                 return rows.put(Space::Expiry, &due, &encode(item, self.body_bytes));
@@ -144,9 +161,12 @@ impl Ledger<'_> {
     }
 
     fn expire(&self, rows: &mut dyn Rows, due: &[u8], value: &[u8], becomes: Expired) -> anyhow::Result<()> {
+        if self.entombs_in_place() && becomes == Expired::Tombstone {
+            return entomb_in_place(rows, due, &decode(value)?);
+        }
         rows.remove(Space::Expiry, due)?;
         let tail = due.get(9..).context("a deadline row is too short")?;
-        let item = if self.layout.place == Place::ByExpiry {
+        let item = if self.by_expiry() {
             decode(value)?
         } else {
             decode(&rows.get(Space::Records, tail)?.context("a deadline row names no record")?)?
@@ -164,7 +184,7 @@ impl Ledger<'_> {
 
     fn entomb(&self, rows: &mut dyn Rows, item: &Item, tail: &[u8]) -> anyhow::Result<()> {
         let due = deadline(CLASS_TOMBSTONE, item.gone_at(), tail);
-        if self.layout.place == Place::ByExpiry {
+        if self.by_expiry() {
             rows.put(Space::Index, &self.layout.key.of(item), &due)?;
             return rows.put(Space::Expiry, &due, &encode_tombstone(item));
         }
@@ -174,7 +194,7 @@ impl Ledger<'_> {
 
     fn erase(&self, rows: &mut dyn Rows, item: &Item, tail: &[u8]) -> anyhow::Result<()> {
         match self.layout.place {
-            Place::ByExpiry => rows.remove(Space::Index, &self.layout.key.of(item)),
+            Place::ByExpiry(_) => rows.remove(Space::Index, &self.layout.key.of(item)),
             Place::Arrival => {
                 rows.remove(Space::Index, &self.layout.key.of(item))?;
                 rows.remove(Space::Records, tail)
@@ -207,7 +227,7 @@ impl Ledger<'_> {
 
     fn tail(&self, item: &Item) -> Vec<u8> {
         match self.layout.place {
-            Place::Arrival | Place::ByExpiry => number(item),
+            Place::Arrival | Place::ByExpiry(_) => number(item),
             Place::Keyed { .. } | Place::Buckets => self.layout.key.of(item),
         }
     }
@@ -228,6 +248,11 @@ pub(crate) fn rewrite_counters(rows: &mut dyn Rows, seed: u64) -> anyhow::Result
     let mut counters = Vec::new();
     fill(&mut counters, COUNTERS_BYTES, seed);
     rows.put(Space::Meta, b"counters", &counters)
+}
+
+fn entomb_in_place(rows: &mut dyn Rows, due: &[u8], item: &Item) -> anyhow::Result<()> {
+    rows.put(Space::Expiry, due, &encode_tombstone(item))?;
+    rows.put(Space::Expiry, &deadline(CLASS_TOMBSTONE, item.gone_at(), due), &[])
 }
 
 fn drop_bucket(rows: &mut dyn Rows) -> anyhow::Result<u64> {
