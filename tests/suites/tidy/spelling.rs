@@ -1,4 +1,4 @@
-//! Words that are misspelt often. A short list of our own, not a dictionary: see docs/decisions/0004.
+//! Words that are misspelt often. A short list of our own, not a dictionary: see docs/decisions/0005.
 
 use super::tree::File;
 use std::collections::BTreeMap;
