@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::disk::FakeDisk;
 use super::{RedbStore, StoreOptions};
 use crate::store::disk::Disk;
-use crate::store::{OpenError, Order, Space, Store, Writes};
+use crate::store::{OpenError, Order, Space, Store, StoreError, Writes};
 
 const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 20, creation_id: [7; 16] };
 
@@ -42,14 +42,20 @@ fn put(key: &[u8], value: &[u8]) -> Writes {
     writes
 }
 
-fn rows(store: &RedbStore) -> Vec<(Vec<u8>, Vec<u8>)> {
+type Row = (Vec<u8>, Vec<u8>);
+
+fn rows(store: &RedbStore) -> Vec<Row> {
+    try_rows(store).unwrap()
+}
+
+fn try_rows(store: &RedbStore) -> Result<Vec<Row>, StoreError> {
     let mut rows = Vec::new();
     let mut visit = |key: &[u8], value: &[u8]| {
         rows.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     };
-    store.snapshot().unwrap().scan(Space::Records, (Unbounded, Unbounded), Order::Ascending, &mut visit).unwrap();
-    rows
+    store.snapshot()?.scan(Space::Records, (Unbounded, Unbounded), Order::Ascending, &mut visit)?;
+    Ok(rows)
 }
 
 /// A commit of its own for each number: a row that is overwritten, one that stays, one that goes, a page or more in size.
@@ -63,7 +69,7 @@ fn step(number: u8) -> Writes {
 }
 
 /// The rows that there are after the steps up to this one.
-fn after_step(number: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn after_step(number: u8) -> Vec<Row> {
     let kept = number.saturating_sub(4)..=number;
     let rows = kept.map(|number| (vec![b'k', number], vec![number; 300 * usize::from(number % 32)]));
     rows.chain([(b"last".to_vec(), vec![number])]).collect()

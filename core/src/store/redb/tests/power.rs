@@ -2,7 +2,7 @@
 
 use super::creation::crashes;
 use super::disk::{Crash, FakeDisk};
-use super::{after_step, folder, open, open_disk, put, rows, step};
+use super::{Row, after_step, folder, open, open_disk, put, rows, step};
 use crate::store::{CommitError, OpenError, Store, StoreError};
 
 const STEPS: u8 = 12;
@@ -12,7 +12,7 @@ fn run(store: &dyn Store) -> u8 {
     (0..STEPS).take_while(|&number| store.commit(&step(number)).is_ok()).count().try_into().unwrap()
 }
 
-fn expected(steps: u8) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn expected(steps: u8) -> Vec<Row> {
     steps.checked_sub(1).map_or_else(Vec::new, after_step)
 }
 
