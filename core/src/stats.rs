@@ -29,7 +29,8 @@ pub struct Stats {
     pub lapsed: AtLeast,
     /// Records that a sweep would turn into their next state.
     pub due: AtLeast,
-    /// Since when the oldest unsettled record waits: for a parked one since it was parked, else the end of its lease.
+    /// Since when the oldest unsettled record waits: a parked one since it was parked, another since it was first granted. Of
+    /// each operation the record is looked at whose lease ends first.
     pub oldest_unsettled_at_ms: Option<u64>,
     /// What the last sweep of this handle did.
     pub last_sweep: Option<Swept>,

@@ -112,7 +112,9 @@ impl Engine {
             let Some(first) = rows_from(view, Space::Unsettled, &from, Bound::Unbounded, 1)?.pop() else { break };
             let row = index::read_unsettled(&first)?;
             let end = prefix_end(&index::unsettled_prefix(row.class, row.operation));
-            counted.note_unsettled(row.at);
+            if let Some((_, record)) = read_entry(view, &row.row)? {
+                counted.note_unsettled(waits_since(&record));
+            }
             if row.class == RECOVERABLE {
                 self.count_lapsed(view, &first, &end, counted)?;
             }
@@ -151,10 +153,22 @@ impl Engine {
             {
                 counted.counters.in_progress += 1;
                 counted.lapsed += u64::from(is_lapsed(record, &slot.witness, now));
-                counted.note_unsettled(record.first_granted.wall_ms);
+                counted.note_unsettled(waits_since(record));
             }
         });
         counted.lapsed = counted.lapsed.min(STATS_COUNT_MAX);
+    }
+}
+
+/// Since when an unsettled record waits: a parked one since it was parked, another since it was first granted.
+fn waits_since(record: &Record) -> u64 {
+    match &record.state {
+        State::Parked { since, .. } => *since,
+        State::InProgress { .. }
+        | State::Released(_)
+        | State::Completed(..)
+        | State::Failed(..)
+        | State::Tombstone(_) => record.first_granted.wall_ms,
     }
 }
 
