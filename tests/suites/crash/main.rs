@@ -5,6 +5,8 @@
 
 mod checks;
 mod commands;
+mod failed_grants;
+mod faults;
 mod journal;
 mod names;
 mod sketch;

@@ -15,8 +15,8 @@ type Done = Result<(), Error>;
 /// What one process does between opening the ledger and closing it.
 pub(crate) type Chapter = fn(&mut World) -> Done;
 
-pub(crate) const CHAPTERS: [Chapter; 6] =
-    [first_steps, many_at_once, lost_owners, persons, life_of_a_handle, time_goes_by];
+pub(crate) const CHAPTERS: [Chapter; 7] =
+    [first_steps, many_at_once, lost_owners, persons, life_of_a_handle, time_goes_by, long_answers];
 
 const START_MS: u64 = 1_800_000_000_000;
 
@@ -148,6 +148,16 @@ fn time_goes_by(world: &mut World) -> Done {
     world.pass(TOMBSTONE_MS - LEASE_MS);
     world.act(&|world| world.sweep(2))?;
     world.act(&|world| world.sweep(100))
+}
+
+/// More than a log holds that the store may keep before its tree, and one that it could not hold at all.
+fn long_answers(world: &mut World) -> Done {
+    let lengths = [("a", 150_000), ("b", 200_000), ("c", 200_000), ("d", 530_000), ("e", 10)];
+    for (name, length) in lengths {
+        world.act(&|world| world.begin(&WALLET, name, b""))?;
+        world.act(&|world| world.complete_at_length(name, length))?;
+    }
+    world.act(&|world| world.begin(&CHARGE, "and on", b""))
 }
 
 /// Tells the chapter, and closes.

@@ -42,8 +42,7 @@ impl Driver {
         let (real_id, real_fence) = (translate::id(&id), self.real_fence(fence));
         let seen =
             code_of(self.ledger.resolve(&real_id, real_fence, translate::resolution(found), "eve", "looked it up"));
-        let expected =
-            self.model.resolve(&id, fence, &translate::model_resolution(found)).map_err(Code::as_str);
+        let expected = self.model.resolve(&id, fence, &translate::model_resolution(found)).map_err(Code::as_str);
         self.note("resolve", &seen);
         self.same("resolve", &seen, &expected)
     }

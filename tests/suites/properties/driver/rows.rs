@@ -44,8 +44,7 @@ impl Driver {
             Ok(translate::response(text))
         }));
         let calls: Vec<RowCall> = rows.iter().map(row_call).collect();
-        let expected =
-            self.model.complete_with(&id, fence, &calls, &stage::response(text)).map_err(Code::as_str);
+        let expected = self.model.complete_with(&id, fence, &calls, &stage::response(text)).map_err(Code::as_str);
         if expected.is_ok() {
             self.held(fence).map(Option::take);
             self.watch.ended(&id, fence);
