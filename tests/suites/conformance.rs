@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use keyledger_harness::conformance::vectors::{Vector, vectors};
-use keyledger_harness::conformance::{Case, Need, Store, cases, coverage, run};
+use keyledger_harness::conformance::{Case, Need, Store, cases, coverage, run, schema};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() {
@@ -48,6 +48,7 @@ fn whole(cases: &[Case]) -> Vec<Trial> {
             none("cited by no scenario", &coverage::missing(&cited))
         }),
         Trial::test("every rule that is cited is there", move || none("no rule", &coverage::unknown(&of_cited))),
+        Trial::test("every file is as the schema says", || none("not as the schema says", &schema::offences())),
         Trial::test("no two scenarios of a file have one name", move || distinct(&names)),
     ]
 }

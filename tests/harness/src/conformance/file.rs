@@ -34,13 +34,18 @@ pub fn folder() -> PathBuf {
 ///
 /// When a file cannot be read or is not as the schema says: there is nothing to run then.
 pub fn cases() -> Vec<Case> {
+    scenario_files().iter().flat_map(cases_of).collect()
+}
+
+/// The files with scenarios, in the order of their names.
+pub(super) fn scenario_files() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = fs::read_dir(folder())
         .expect("the folder of scenarios")
         .map(|entry| entry.expect("an entry of the folder").path())
         .filter(|path| is_scenario_file(path))
         .collect();
     paths.sort();
-    paths.iter().flat_map(cases_of).collect()
+    paths
 }
 
 fn is_scenario_file(path: &std::path::Path) -> bool {

@@ -8,6 +8,7 @@ mod compare;
 pub mod coverage;
 mod file;
 mod scenario;
+pub mod schema;
 mod steps;
 mod values;
 pub mod vectors;

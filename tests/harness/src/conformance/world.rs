@@ -28,9 +28,10 @@ pub(super) struct World {
     pub(super) fences: BTreeMap<String, u64>,
     operations: BTreeMap<String, Declared>,
     options: Options,
-    file: Option<File>,
     /// Claims that no step names: kept, because dropping one ends its lease (S2).
     pub(super) unnamed: Vec<Claim>,
+    /// Last, so that no claim holds the ledger open when its folder goes.
+    file: Option<File>,
 }
 
 /// What a scenario knows by the name of a claim. The object is used up by settling.
@@ -67,8 +68,8 @@ impl World {
             fences: BTreeMap::new(),
             operations: scenario.operations.clone(),
             options: scenario.options.clone(),
-            file,
             unnamed: Vec::new(),
+            file,
         })
     }
 
