@@ -8,42 +8,25 @@
 //! Work that owns what it needs is played by the leader. A closure that borrows from its caller's stack is played by the
 //! caller's own thread: the leader hands it the overlay and waits to get it back. That costs two wake-ups and no unsafe code.
 
-use std::any::Any;
-use std::collections::VecDeque;
-use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use std::task::Waker;
-
-use crate::store::{CommitError, Store, StoreError};
-
-pub(crate) use self::overlay::Overlay;
-
+mod outcome;
 mod overlay;
+mod place;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+
+pub(crate) use self::outcome::{Ended, Outcome};
+use self::outcome::{ended, play, poisoned};
+pub(crate) use self::overlay::Overlay;
+pub(crate) use self::place::Ticket;
+use self::place::{Call, OwnedWork, Place, Seat};
+use crate::store::{CommitError, Store};
+
 /// At most so many callers share a commit: a bound on its size, far above what a machine's threads bring.
 const BATCH_MAX: usize = 1024;
-
-/// What became of the commit that held a caller's work.
-pub(crate) type Outcome = Result<(), Arc<CommitError>>;
-
-/// What a caller gets back.
-pub(crate) enum Ended<T, E> {
-    /// The work and its commit went well.
-    Stored(T),
-    /// The work said no; nothing of it was stored.
-    Refused(E),
-    /// The work was played, but its commit failed.
-    Failed(Arc<CommitError>),
-    /// The work panicked; nothing of it was stored.
-    Panicked(Box<dyn Any + Send>),
-}
-
-type Played<T, E> = std::thread::Result<Result<T, E>>;
-type OwnedWork<T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + Send>;
-type After = Box<dyn FnOnce(&Outcome) + Send>;
 
 /// The queue in front of a store.
 pub(crate) struct Commits {
@@ -301,190 +284,6 @@ impl Commits {
                 }
                 Pump::Idle => queue = self.pump_bell.wait(queue).unwrap_or_else(PoisonError::into_inner),
                 Pump::Ended | Pump::None => return,
-            }
-        }
-    }
-}
-
-fn poisoned() -> Arc<CommitError> {
-    Arc::new(CommitError::Open(StoreError::Poisoned))
-}
-
-/// Plays `work` and keeps what it wrote only if it went well.
-fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Played<T, E> {
-    let played = catch_unwind(AssertUnwindSafe(|| work(overlay)));
-    if matches!(played, Ok(Ok(_))) {
-        overlay.keep()
-    } else {
-        overlay.discard()
-    }
-    played
-}
-
-fn ended<T, E>(played: Played<T, E>, outcome: Outcome) -> Ended<T, E> {
-    match (played, outcome) {
-        (Err(panic), _) => Ended::Panicked(panic),
-        (Ok(Err(error)), _) => Ended::Refused(error),
-        (Ok(Ok(_)), Err(error)) => Ended::Failed(error),
-        (Ok(Ok(value)), Ok(())) => Ended::Stored(value),
-    }
-}
-
-/// One who waits, as the leader sees it.
-trait Seat: Send + Sync {
-    /// Plays the work that waits here, or has it played by the thread that waits.
-    fn play(&self, overlay: Overlay) -> Overlay;
-    /// The commit has ended: runs what must run before anybody is told.
-    fn end(&self, outcome: &Outcome);
-    /// Wakes whoever waits.
-    fn tell(&self);
-    /// Asks whoever waits to lead; false where nobody can.
-    fn take_lead(&self) -> bool;
-}
-
-/// One who waits, as it sees itself.
-struct Place<T, E> {
-    state: Mutex<PlaceState<T, E>>,
-    bell: Condvar,
-}
-
-struct PlaceState<T, E> {
-    work: Option<OwnedWork<T, E>>,
-    after: Option<After>,
-    has_thread: bool,
-    phase: Phase<T, E>,
-    waker: Option<Waker>,
-}
-
-enum Phase<T, E> {
-    Waiting,
-    Lead,
-    Turn(Overlay),
-    Back(Overlay, Played<T, E>),
-    Played(Played<T, E>),
-    Ended(Ended<T, E>),
-    Taken,
-}
-
-/// What a waiting thread is called for.
-enum Call<T, E> {
-    Lead,
-    Turn(Overlay),
-    Ended(Ended<T, E>),
-}
-
-impl<T, E> Place<T, E> {
-    fn new(work: Option<OwnedWork<T, E>>, has_thread: bool) -> Arc<Self> {
-        let state = PlaceState { work, after: None, has_thread, phase: Phase::Waiting, waker: None };
-        Arc::new(Self { state: Mutex::new(state), bell: Condvar::new() })
-    }
-
-    fn state(&self) -> MutexGuard<'_, PlaceState<T, E>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn take_work(&self) -> (Option<OwnedWork<T, E>>, Option<After>) {
-        let mut state = self.state();
-        (state.work.take(), state.after.take())
-    }
-
-    fn wait(&self) -> Call<T, E> {
-        let mut state = self.state();
-        loop {
-            match mem::replace(&mut state.phase, Phase::Taken) {
-                Phase::Lead => return Call::Lead,
-                Phase::Turn(overlay) => return Call::Turn(overlay),
-                Phase::Ended(ended) => return Call::Ended(ended),
-                other @ (Phase::Waiting | Phase::Back(..) | Phase::Played(_) | Phase::Taken) => state.phase = other,
-            }
-            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn give_back(&self, overlay: Overlay, played: Played<T, E>) {
-        self.state().phase = Phase::Back(overlay, played);
-        self.bell.notify_all();
-    }
-
-    /// Lends the overlay to the thread that waits here, and waits for it.
-    fn lend(&self, mut state: MutexGuard<'_, PlaceState<T, E>>, overlay: Overlay) -> Overlay {
-        state.phase = Phase::Turn(overlay);
-        self.bell.notify_all();
-        loop {
-            state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
-            match mem::replace(&mut state.phase, Phase::Taken) {
-                Phase::Back(overlay, played) => {
-                    state.phase = Phase::Played(played);
-                    return overlay;
-                }
-                other => state.phase = other,
-            }
-        }
-    }
-}
-
-impl<T: Send, E: Send> Seat for Place<T, E> {
-    fn play(&self, mut overlay: Overlay) -> Overlay {
-        let mut state = self.state();
-        let Some(work) = state.work.take() else { return self.lend(state, overlay) };
-        drop(state);
-        let played = play(&mut overlay, work);
-        self.state().phase = Phase::Played(played);
-        overlay
-    }
-
-    fn end(&self, outcome: &Outcome) {
-        let mut state = self.state();
-        let after = state.after.take();
-        let phase = match mem::replace(&mut state.phase, Phase::Taken) {
-            Phase::Played(played) => ended(played, outcome.clone()),
-            // The batch broke before this work was played.
-            Phase::Waiting | Phase::Lead | Phase::Turn(_) | Phase::Back(..) | Phase::Ended(_) | Phase::Taken => {
-                Ended::Failed(outcome.clone().err().unwrap_or_else(poisoned))
-            }
-        };
-        state.phase = Phase::Ended(phase);
-        drop(state);
-        if let Some(after) = after {
-            after(outcome);
-        }
-    }
-
-    fn tell(&self) {
-        let waker = self.state().waker.take();
-        self.bell.notify_all();
-        if let Some(waker) = waker {
-            waker.wake();
-        }
-    }
-
-    fn take_lead(&self) -> bool {
-        let mut state = self.state();
-        if !state.has_thread {
-            return false;
-        }
-        state.phase = Phase::Lead;
-        drop(state);
-        self.bell.notify_all();
-        true
-    }
-}
-
-/// A future's place in the queue.
-pub(crate) struct Ticket<T, E> {
-    place: Arc<Place<T, E>>,
-}
-
-impl<T, E> Ticket<T, E> {
-    /// How it ended, if it has; else `waker` is woken when it has.
-    pub(crate) fn poll(&self, waker: &Waker) -> Option<Ended<T, E>> {
-        let mut state = self.place.state();
-        match mem::replace(&mut state.phase, Phase::Taken) {
-            Phase::Ended(ended) => Some(ended),
-            other => {
-                state.phase = other;
-                state.waker = Some(waker.clone());
-                None
             }
         }
     }

@@ -5,7 +5,6 @@ use std::fmt;
 use crate::engine::{Counted, Engine};
 use crate::error::Result;
 use crate::options::STATS_COUNT_MAX;
-use crate::store::FileReport;
 use crate::sweep::Swept;
 
 /// How a ledger stands. Instants are milliseconds since 1970-01-01 UTC.
@@ -88,18 +87,6 @@ pub struct FileSizes {
     pub free: u64,
     /// Pages that are neither free nor reachable.
     pub leaked: u64,
-}
-
-impl From<FileReport> for FileSizes {
-    fn from(report: FileReport) -> Self {
-        Self {
-            file: report.file_bytes,
-            stored: report.stored_bytes,
-            overhead: report.overhead_bytes,
-            free: report.free_bytes,
-            leaked: report.leaked_bytes,
-        }
-    }
 }
 
 /// Sizes of the file around a `compact`. Bytes.

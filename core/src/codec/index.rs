@@ -12,31 +12,39 @@ use super::DecodeError;
 use super::address::{OperationMark, RowKey};
 use crate::machine::expire;
 use crate::machine::record::{Record, State};
-use crate::store::Space;
 
 /// Unsettled records that recovery may be interested in.
 pub(crate) const RECOVERABLE: u8 = b'u';
 /// Parked records that a person must look at.
 pub(crate) const FOR_A_PERSON: u8 = b'p';
 
-/// The space that a record in this state lies in: unsettled ones are few and touched often, so they lie apart.
-pub(crate) fn space_of(record: &Record) -> Space {
+/// Where a row lies. The engine knows which space of its store that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shelf {
+    Records,
+    Live,
+    Expiry,
+    Unsettled,
+}
+
+/// Where a record in this state lies: unsettled ones are few and touched often, so they lie apart.
+pub(crate) fn shelf_of(record: &Record) -> Shelf {
     match &record.state {
-        State::InProgress { .. } | State::Parked { .. } => Space::Live,
-        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => Space::Records,
+        State::InProgress { .. } | State::Parked { .. } => Shelf::Live,
+        State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => Shelf::Records,
     }
 }
 
 /// The index rows of a record.
-pub(crate) fn rows(row: RowKey, operation: OperationMark, record: &Record) -> impl Iterator<Item = (Space, Vec<u8>)> {
+pub(crate) fn rows(row: RowKey, operation: OperationMark, record: &Record) -> impl Iterator<Item = (Shelf, Vec<u8>)> {
     let unsettled = match &record.state {
         State::InProgress { lease, .. } => Some((RECOVERABLE, lease.end_wall_ms())),
         State::Parked { reason, since, .. } if reason.is_recoverable() => Some((RECOVERABLE, *since)),
         State::Parked { since, .. } => Some((FOR_A_PERSON, *since)),
         State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => None,
     };
-    let unsettled = unsettled.map(|(class, at)| (Space::Unsettled, unsettled_key(class, operation, at, row)));
-    let expiry = expire::due_at(record).map(|at| (Space::Expiry, expiry_key(at, row)));
+    let unsettled = unsettled.map(|(class, at)| (Shelf::Unsettled, unsettled_key(class, operation, at, row)));
+    let expiry = expire::due_at(record).map(|at| (Shelf::Expiry, expiry_key(at, row)));
     unsettled.into_iter().chain(expiry)
 }
 

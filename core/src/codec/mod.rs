@@ -5,28 +5,16 @@
 
 pub(crate) mod address;
 pub(crate) mod counters;
+mod error;
 pub(crate) mod index;
 mod v1;
 
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::error::DecodeError;
 use crate::key::KeyId;
 use crate::machine::record::Record;
-
-/// The bytes are no record of any version that this program knows.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{what} cannot be decoded: {why}")]
-pub struct DecodeError {
-    what: &'static str,
-    why: String,
-}
-
-impl DecodeError {
-    fn new(what: &'static str, why: impl ToString) -> Self {
-        Self { what, why: why.to_string() }
-    }
-}
 
 /// The record as it is stored: one version byte, the key id, then that version's bytes.
 pub(crate) fn encode_record(id: &KeyId, record: &Record) -> Vec<u8> {

@@ -8,7 +8,6 @@ use crate::key::{Key, KeyId, Scope};
 use crate::machine::record::{AuditEntry, Kept, Lease, ParkReason, Record, Retention, Stamp, State, Step};
 use crate::operation::Effect;
 use crate::response::{Body, Response};
-use crate::store::Space;
 
 const KEPT: Kept = Kept { settled_at: 1000, retained_until: 2000, gone_at: 3000 };
 const STAMP: Stamp = Stamp { wall_ms: 500, mono_ms: 5, opening: 1 };
@@ -161,7 +160,7 @@ fn index_rows_sort_oldest_first_and_read_back() {
     let read = index::read_unsettled(&unsettled[0].1).unwrap();
     assert_eq!((read.class, read.operation, read.at, read.row), (index::RECOVERABLE, [1; 8], 30_500, row));
     let settled = rows(State::Completed(Response::empty(), KEPT));
-    assert_eq!(settled[0].0, Space::Expiry);
+    assert_eq!(settled[0].0, index::Shelf::Expiry);
     assert_eq!(index::read_expiry(&settled[0].1).unwrap(), (2000, row));
     let for_a_person = rows(State::Parked { reason: ParkReason::Handler(String::new()), since: 5, by_begin: false });
     assert_eq!(index::read_unsettled(&for_a_person[0].1).unwrap().class, index::FOR_A_PERSON);

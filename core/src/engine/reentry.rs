@@ -2,17 +2,15 @@
 
 use std::cell::RefCell;
 
-use super::Engine;
-
 thread_local! {
     static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Says that this thread runs a closure of `engine` until it is dropped.
+/// Says that this thread runs a closure of an engine until it is dropped.
 pub(crate) struct Inside;
 
 impl Inside {
-    pub(crate) fn enter(engine: &Engine) -> Self {
+    pub(crate) fn enter<Engine>(engine: &Engine) -> Self {
         INSIDE.with_borrow_mut(|inside| inside.push(name_of(engine)));
         Self
     }
@@ -24,11 +22,11 @@ impl Drop for Inside {
     }
 }
 
-pub(crate) fn is_inside(engine: &Engine) -> bool {
+pub(crate) fn is_inside<Engine>(engine: &Engine) -> bool {
     INSIDE.with_borrow(|inside| inside.contains(&name_of(engine)))
 }
 
 /// An engine's address names it for as long as it lives, and it outlives its closures.
-fn name_of(engine: &Engine) -> usize {
+fn name_of<Engine>(engine: &Engine) -> usize {
     std::ptr::from_ref(engine).addr()
 }

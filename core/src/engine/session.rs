@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::{Engine, EngineError, Found, Phase, read_with};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
-use crate::codec::{encode_record, index};
+use crate::codec::encode_record;
+use crate::codec::index::{self, Shelf};
 use crate::commit::{Ended, Outcome, Overlay};
 use crate::fences::BLOCK;
 use crate::machine::record::{Record, Stamp, State, Witness};
@@ -167,6 +168,16 @@ fn resume(payload: Box<dyn Any + Send>) -> ! {
     std::panic::resume_unwind(payload)
 }
 
+/// The store's space for what the codec lays there.
+fn space_of(shelf: Shelf) -> Space {
+    match shelf {
+        Shelf::Records => Space::Records,
+        Shelf::Live => Space::Live,
+        Shelf::Expiry => Space::Expiry,
+        Shelf::Unsettled => Space::Unsettled,
+    }
+}
+
 impl Session<'_> {
     /// What counts for a key id; from here to the end of the commit nobody else decides about it.
     pub(crate) fn find(&mut self, address: &Address) -> Result<(Found, Witness), EngineError> {
@@ -187,7 +198,8 @@ impl Session<'_> {
         new: Option<&Record>,
     ) -> Result<(), EngineError> {
         self.move_index_rows(address, stored, new);
-        let (old_space, new_space) = (stored.map(index::space_of), new.map(index::space_of));
+        let space = |record| space_of(index::shelf_of(record));
+        let (old_space, new_space) = (stored.map(space), new.map(space));
         if let Some(space) = old_space.filter(|_| old_space != new_space) {
             self.overlay.delete(space, address.row.as_bytes().to_vec());
         }
@@ -207,11 +219,11 @@ impl Session<'_> {
         let rows = |record| index::rows(address.row, operation, record);
         let old_rows: Vec<_> = stored.into_iter().flat_map(rows).collect();
         let new_rows: Vec<_> = new.into_iter().flat_map(rows).collect();
-        for (space, key) in old_rows.iter().filter(|row| !new_rows.contains(row)) {
-            self.overlay.delete(*space, key.clone());
+        for (shelf, key) in old_rows.iter().filter(|row| !new_rows.contains(row)) {
+            self.overlay.delete(space_of(*shelf), key.clone());
         }
-        for (space, key) in new_rows.into_iter().filter(|row| !old_rows.contains(row)) {
-            self.overlay.put(space, key, Vec::new());
+        for (shelf, key) in new_rows.into_iter().filter(|row| !old_rows.contains(row)) {
+            self.overlay.put(space_of(shelf), key, Vec::new());
         }
     }
 

@@ -1,10 +1,15 @@
 //! One batch of an operation's recovery (contract section 4).
 
-use super::Recovered;
+use std::error::Error as StdError;
+
 use crate::claim::Claim;
 use crate::error::{Error, Result};
 use crate::ledger::Ledger;
+use crate::machine::settle::Settlement;
 use crate::operation::{Effect, Operation};
+
+/// What a recovery handler found out, or its error.
+pub type Recovered = std::result::Result<Settlement, Box<dyn StdError + Send + Sync>>;
 
 /// Hands out at most `limit` claims and settles each as the handler says; returns how many were handed out.
 pub(super) fn recover(

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::Work;
+use super::work::Work;
 use crate::error::{Error, Result};
 use crate::wake::Bell;
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::key::{KeyId, Scope};
 use crate::operation::Operation;
 use crate::stats::{Compacted, FileSizes, Stats};
+use crate::store::FileReport;
 use crate::sweep::Swept;
 
 /// How many records [`Ledger::forget`] has removed, by what they were.
@@ -34,6 +35,18 @@ impl From<Forgot> for Forgotten {
             tombstones: forgot.tombstones,
             unsettled: forgot.unsettled,
             kept_unsettled: forgot.kept,
+        }
+    }
+}
+
+impl From<FileReport> for FileSizes {
+    fn from(report: FileReport) -> Self {
+        Self {
+            file: report.file_bytes,
+            stored: report.stored_bytes,
+            overhead: report.overhead_bytes,
+            free: report.free_bytes,
+            leaked: report.leaked_bytes,
         }
     }
 }

@@ -56,7 +56,7 @@ fn visit_at<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     visit: Visit<'_>,
 ) -> ControlFlow<()> {
     match changes.next_if(|(changed, _)| changed.as_ref() == key) {
-        Some((_, Some(changed))) => visit(key, changed.as_ref()),
+        Some((_, Some(newer))) => visit(key, newer.as_ref()),
         Some((_, None)) => ControlFlow::Continue(()),
         None => visit(key, value),
     }

@@ -93,13 +93,14 @@ struct Named {
 fn named_paths(file: &File, modules: &BTreeSet<Module>) -> Vec<Named> {
     let all = tokens(file);
     let code = without_tests(&all);
-    let here = module_of(&file.path);
+    let mut here = Inner::of(&module_of(&file.path));
     let mut found = Vec::new();
     for at in 0..code.len() {
+        here.step(&code, at);
         let follows_path = at >= 2 && starts(&code, at - 2, &[":", ":"]);
         if !follows_path
             && starts(&code, at + 1, &[":", ":"])
-            && let Some(path) = base(&code[at].text, &here, modules)
+            && let Some(path) = base(&code[at].text, &here.path, modules)
         {
             let start = Named { path, name: String::new(), line: code[at].line, exported: is_export(&code, at) };
             walk(&code, at + 3, start, &mut found);
@@ -113,13 +114,37 @@ fn is_export(code: &[Token], at: usize) -> bool {
     at >= 2 && code[at - 1].text == "use" && (code[at - 2].text == "pub" || code[at - 2].text == ")")
 }
 
+/// The module that a place in a file is in: that of the file, or one written inside it.
+struct Inner {
+    path: Vec<String>,
+    /// Where each module inside the file ends.
+    ends: Vec<usize>,
+}
+
+impl Inner {
+    fn of(module: &str) -> Self {
+        let path = module.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        Self { path, ends: Vec::new() }
+    }
+
+    fn step(&mut self, code: &[Token], at: usize) {
+        if self.ends.last() == Some(&at) {
+            self.ends.pop();
+            self.path.pop();
+        }
+        if starts(code, at, &["mod"]) && starts(code, at + 2, &["{"]) {
+            self.path.push(code[at + 1].text.clone());
+            self.ends.push(closing(code, at + 2));
+        }
+    }
+}
+
 /// Where a path begins that starts with this word: a keyword, or a child of the module.
-fn base(word: &str, here: &str, modules: &BTreeSet<Module>) -> Option<Vec<String>> {
-    let own: Vec<String> = here.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect();
+fn base(word: &str, own: &[String], modules: &BTreeSet<Module>) -> Option<Vec<String>> {
     let child: Vec<String> = own.iter().cloned().chain([word.to_owned()]).collect();
     match word {
         "crate" => Some(Vec::new()),
-        "self" => Some(own),
+        "self" => Some(own.to_vec()),
         "super" => Some(own[..own.len().saturating_sub(1)].to_vec()),
         _ if modules.contains(&child.join("::")) => Some(child),
         _ => None,
@@ -190,6 +215,13 @@ mod tests {
             ("c/deep.rs", "fn f() { crate::b::X }"),
         ];
         assert_eq!(edges(&files), ["a b", "a b", "a c::deep", "a b", "c c::deep", "c c::deep", "c::deep b"]);
+    }
+
+    #[test]
+    fn a_module_inside_a_file_is_a_step_further_down() {
+        let files =
+            [("lib.rs", ""), ("a/b.rs", "mod inner { use super::super::c::X; } use super::c::Y;"), ("a/c.rs", "")];
+        assert_eq!(edges(&files), ["a::b a::c", "a::b a::c"]);
     }
 
     #[test]
