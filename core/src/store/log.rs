@@ -143,6 +143,13 @@ impl Log {
         self.at = 0;
     }
 
+    /// Writes zeros over what earlier generations left behind. Only while this one is empty.
+    pub(super) fn erase(&self) -> io::Result<()> {
+        debug_assert_eq!(self.at, 0, "what is in the log is in no tree yet");
+        self.region.write(0, &vec![0; position(LOG_BYTES)])?;
+        self.region.sync()
+    }
+
     /// The record that comes next in the log's image, and where it ends; `None` where there is none that is whole.
     fn record_in(&self, image: &[u8]) -> Option<(Writes, u64)> {
         let payload = self.payload_in(image.get(position(self.at)..)?, |number| number == self.number)?;

@@ -12,6 +12,7 @@ mod fresh;
 mod header;
 mod logged;
 mod open;
+mod scrub;
 mod tables;
 #[cfg(test)]
 mod tests;

@@ -80,6 +80,7 @@ on_every_store! {
     scans_keep_to_their_bounds_in_both_orders
     a_scan_ends_where_its_visitor_breaks
     random_commits_leave_what_a_plain_map_has
+    random_scans_find_what_a_plain_map_finds
     a_closed_store_answers_closed_and_reopens_with_its_content
     closing_twice_and_reopening_an_open_store_are_no_errors
     a_snapshot_of_before_the_close_is_closed_even_after_reopening
@@ -254,6 +255,46 @@ fn random_commits_leave_what_a_plain_map_has(subject: &Subject) {
     }
 }
 
+/// Big and small commits in turn, so that a store with a log has some of the rows in it and some not.
+fn random_scans_find_what_a_plain_map_finds(subject: &Subject) {
+    let mut dice = Dice(7);
+    let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    let mut held: Vec<(Arc<dyn Snapshot>, BTreeMap<Vec<u8>, Vec<u8>>)> = Vec::new();
+    for round in 0..40 {
+        let mut writes = Writes::default();
+        for _ in 0..1 + dice.below(30) {
+            let key = vec![dice.byte() % 16; 1 + dice.below(3)];
+            if dice.below(3) == 0 {
+                writes.delete(Space::Rows, key.clone());
+                model.remove(&key);
+            } else {
+                let value = vec![round; dice.below(if round % 5 == 0 { 90_000 } else { 90 })];
+                writes.put(Space::Rows, key.clone(), value.clone());
+                model.insert(key, value);
+            }
+        }
+        subject.store.commit(&writes).unwrap();
+        held.push((subject.store.snapshot().unwrap(), model.clone()));
+        if held.len() > 4 {
+            held.remove(dice.below(4));
+        }
+        for (snapshot, model) in &held {
+            for _ in 0..10 {
+                let (from, to) = (dice.end(), dice.end());
+                let range = (from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
+                let within = model.iter().filter(|(key, _)| is_within(key, range));
+                let mut expected: Vec<Row> = within.map(|(key, value)| (key.clone(), value.clone())).collect();
+                assert!(scan(&**snapshot, Space::Rows, range, Order::Ascending) == expected, "round {round} {range:?}");
+                expected.reverse();
+                assert!(
+                    scan(&**snapshot, Space::Rows, range, Order::Descending) == expected,
+                    "round {round} {range:?}"
+                );
+            }
+        }
+    }
+}
+
 fn a_closed_store_answers_closed_and_reopens_with_its_content(subject: &Subject) {
     let store = &subject.store;
     store.commit(&put(Space::Records, b"key", b"value")).unwrap();
@@ -386,6 +427,15 @@ impl Dice {
 
     fn byte(&mut self) -> u8 {
         self.next().to_be_bytes()[0]
+    }
+
+    fn end(&mut self) -> Bound<Vec<u8>> {
+        let key = vec![self.byte() % 16; 1 + self.below(3)];
+        match self.below(3) {
+            0 => Included(key),
+            1 => Excluded(key),
+            _ => Unbounded,
+        }
     }
 
     fn below(&mut self, end: usize) -> usize {

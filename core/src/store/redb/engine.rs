@@ -8,6 +8,7 @@ use ::redb::{Builder, Database, ReadableDatabase, WriteTransaction};
 use super::backend::{Backend, Gate, Gatekeeper};
 use super::errors::{self, caught};
 use super::header::{self, PAGE, STORAGE};
+use super::scrub;
 use super::tables::{self, Tables};
 use super::trial::Trial;
 use crate::store::disk::Disk;
@@ -204,6 +205,19 @@ impl Engine {
 
     pub(super) fn compact(&mut self) -> Result<(), StoreError> {
         *self.latest_mut() = None;
+        let cleared = caught(|| scrub::remove(&self.database));
+        self.noting_failure(cleared)?;
+        self.give_back_free_pages()?;
+        let free_pages = self.report()?.free_bytes / PAGE;
+        if free_pages == 0 {
+            return Ok(());
+        }
+        let scrubbed = caught(|| scrub::overwrite_free_pages(&self.database, free_pages));
+        self.noting_failure(scrubbed)?;
+        self.give_back_free_pages()
+    }
+
+    fn give_back_free_pages(&mut self) -> Result<(), StoreError> {
         let compacted = caught(|| self.database.compact().map(drop).map_err(errors::of_compaction));
         self.noting_failure(compacted)
     }

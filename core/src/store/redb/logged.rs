@@ -162,6 +162,11 @@ impl Logged {
 
     pub(super) fn compact(&mut self) -> Result<(), StoreError> {
         self.settle()?;
+        // What was deleted has been in the log as well (section 4).
+        if let Err(error) = self.writer().log.erase() {
+            self.engine.poison();
+            return Err(StoreError::Io(error));
+        }
         // The view that is kept for everybody would count as a reader.
         *self.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         let compacted = self.engine.compact();

@@ -76,7 +76,7 @@ fn p5_creation_stopped_at_any_sync_is_started_over() {
             break;
         }
         assert!(matches!(opened, Err(OpenError::Unavailable(_))), "{opened:?}");
-        for crash in crashes(40) {
+        for crash in crashes(12) {
             let disk = FakeDisk::of(disk.crash(crash));
             let store = open_disk(&disk).unwrap_or_else(|error| panic!("sync {sync}, {crash:?}: {error}"));
             assert_eq!(rows(&store), []);

@@ -3,7 +3,7 @@
 use super::disk::FakeDisk;
 use super::{after_step, open_disk, put, rows, step};
 use crate::store::redb::RedbStore;
-use crate::store::{CommitError, Space, Store, StoreError};
+use crate::store::{CommitError, Space, Store, StoreError, Writes};
 
 fn prepared() -> (FakeDisk, RedbStore) {
     let disk = FakeDisk::new();
@@ -27,16 +27,33 @@ fn is_poisoned(store: &RedbStore) -> bool {
     all[0]
 }
 
+/// Longer than the log, so that the file grows, which is where a full disk is met.
 #[test]
 fn s7_a_commit_that_fails_poisons_the_store_until_it_is_reopened() {
+    let (open, not_stored) = every_call_of_a_commit_fails(0, 3 << 20);
+    assert!(open > 0 && not_stored > 0, "{open} open, {not_stored} not stored");
+}
+
+/// The log is full before, so that it is moved into the tree first.
+#[test]
+fn s7_a_commit_that_fails_while_the_log_is_moved_loses_nothing_that_was_in_it() {
+    let (open, not_stored) = every_call_of_a_commit_fails(700_000, 500_000);
+    assert!(open > 0 && not_stored > 0, "{open} open, {not_stored} not stored");
+}
+
+/// Fails each call of a commit with a value of `big` bytes once, after one with `filling` bytes. Tells how many answers were
+/// "open" and how many "not stored".
+fn every_call_of_a_commit_fails(filling: usize, big: usize) -> (u32, u32) {
     let (mut open, mut not_stored) = (0, 0);
     for call in 1.. {
         let (disk, store) = prepared();
+        let mut filler = Writes::default();
+        filler.put(Space::Rows, b"filler".to_vec(), vec![1; filling]);
+        store.commit(&filler).unwrap();
         let snapshot = store.snapshot().unwrap();
         disk.fail_call(call);
-        // Big enough for the file to grow, which is where a full disk is met.
         let mut writes = step(6);
-        writes.put(Space::Records, b"big".to_vec(), vec![6; 3 << 20]);
+        writes.put(Space::Records, b"big".to_vec(), vec![6; big]);
         let answer = store.commit(&writes);
         if !disk.has_failed() {
             answer.unwrap();
@@ -58,7 +75,7 @@ fn s7_a_commit_that_fails_poisons_the_store_until_it_is_reopened() {
         assert!(before || (!nothing_stored && found == after_step(6)), "call {call}");
         store.commit(&put(b"again", b"")).unwrap();
     }
-    assert!(open > 0 && not_stored > 0, "{open} open, {not_stored} not stored");
+    (open, not_stored)
 }
 
 #[test]
@@ -100,7 +117,7 @@ fn s7_a_poisoned_store_can_be_closed_and_writes_nothing_then() {
 fn an_empty_commit_does_not_touch_the_disk() {
     let (disk, store) = prepared();
     let before = disk.counts();
-    store.commit(&crate::store::Writes::default()).unwrap();
+    store.commit(&Writes::default()).unwrap();
     assert_eq!(disk.counts(), before);
 }
 

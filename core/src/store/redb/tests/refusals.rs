@@ -113,7 +113,7 @@ fn i9_damage_in_the_storage_is_refused_or_told_by_the_read_that_meets_it() {
     fs::write(&path, &whole).unwrap();
     let intact = rows(&open(&path).unwrap());
     let (mut refused, mut told) = (0, 0);
-    for at in (STORAGE..STORAGE + 320).chain((STORAGE + 4096..whole.len()).step_by(509)) {
+    for at in (STORAGE..STORAGE + 320).chain((STORAGE + 4096..whole.len()).step_by(1021)) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xFF;
         fs::write(&path, &bytes).unwrap();
@@ -128,7 +128,7 @@ fn i9_damage_in_the_storage_is_refused_or_told_by_the_read_that_meets_it() {
             other => panic!("byte {at}: {other:?}"),
         }
     }
-    assert!(refused > 100 && told > 20, "{refused} refused, {told} told");
+    assert!(refused > 100 && told > 10, "{refused} refused, {told} told");
 }
 
 #[test]
