@@ -93,6 +93,7 @@ const RECORDS: &[&str] = &[
     "steps/kept",
     "steps/run_once",
     "steps/unique",
+    "reasons/order",
     "recover/lapsed",
     "recover/parked/owner_lost",
     "recover/parked/window_over",
