@@ -1,7 +1,8 @@
 //! Random commands on the ledger and on the reference model, side by side (`keyledger_harness::model`): the answers, every key,
 //! every counter, and I1 to I7, after every command.
 //!
-//! `KEYLEDGER_STORIES` sets how many stories are told; one in twenty is told on a file that is closed and killed on the way.
+//! `KEYLEDGER_STORIES` sets how many stories are told; a twentieth as many are told on a
+//! file that is closed and killed on the way.
 
 mod command;
 mod driver;

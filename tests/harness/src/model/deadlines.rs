@@ -25,12 +25,13 @@ impl Model {
         match &record.state {
             State::InProgress => {
                 let lease = self.lease_of(record);
-                let end = if lease.from.opening == self.opening {
-                    lease.from.mono.saturating_add(lease.length).saturating_sub(self.mono)
+                let from = |mono: Millis| mono.saturating_add(lease.length).saturating_sub(self.mono);
+                if lease.from.opening == self.opening {
+                    spans.push(from(lease.from.mono));
                 } else {
-                    until(lease.end())
-                };
-                spans.push(end);
+                    spans.push(until(lease.end()));
+                    spans.extend(self.seen.get(&record.fence).map(|seen| from(*seen)));
+                }
                 if record.effect == Effect::InLedger {
                     spans.push(until(lease.end().saturating_add(record.retention)));
                 }
