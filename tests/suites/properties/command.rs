@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 
+use keyledger_harness::disk::Crash;
 use keyledger_harness::model::Fingerprint;
 
 use super::stage::{DECLARED, KEYS, SCOPES};
@@ -29,7 +30,7 @@ pub(crate) enum Command {
     Suspend,
     ReopenHandle,
     CloseAndOpen,
-    Kill,
+    Kill(Crash),
 }
 
 /// The arguments of a `begin`.
@@ -194,7 +195,7 @@ impl Debug for Command {
             Self::Suspend => write!(out, "suspend, resume"),
             Self::ReopenHandle => write!(out, "reopen the handle"),
             Self::CloseAndOpen => write!(out, "close, open"),
-            Self::Kill => write!(out, "kill, open"),
+            Self::Kill(crash) => write!(out, "kill ({crash:?}), open"),
         }
     }
 }

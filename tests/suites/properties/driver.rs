@@ -14,7 +14,7 @@ use keyledger_harness::model::{self, Id, Model};
 use super::command::{Ask, Command, Pick};
 use super::look;
 use super::stage::{DECLARED, WALL_START};
-use super::store::Store;
+use super::store::{Kind, Store};
 use super::translate;
 use super::watch::Watch;
 
@@ -35,14 +35,13 @@ pub(crate) struct Driver {
     pub(super) model: Model,
     pub(super) grants: Vec<Grant>,
     pub(super) watch: Watch,
-    pub(super) jumped: bool,
     said: Vec<String>,
     answers: BTreeSet<String>,
 }
 
 /// Runs a story and tells which kinds of answers came; the error tells all of it up to the first difference.
-pub(crate) fn run(story: &[Command], files: bool) -> Result<BTreeSet<String>, String> {
-    let mut driver = Driver::new(files)?;
+pub(crate) fn run(story: &[Command], kind: Kind) -> Result<BTreeSet<String>, String> {
+    let mut driver = Driver::new(kind)?;
     for (number, command) in story.iter().enumerate() {
         driver.said.push(format!("{:>2}. {command:?}", number + 1));
         if let Err(difference) = driver.step(command) {
@@ -53,8 +52,8 @@ pub(crate) fn run(story: &[Command], files: bool) -> Result<BTreeSet<String>, St
 }
 
 impl Driver {
-    fn new(files: bool) -> Result<Self, String> {
-        let store = Store::new(files);
+    fn new(kind: Kind) -> Result<Self, String> {
+        let store = Store::new(kind);
         let ledger = store.open().map_err(|error| error.to_string())?;
         let model = Model::new(WALL_START, 0);
         Ok(Self {
@@ -63,7 +62,6 @@ impl Driver {
             model,
             grants: Vec::new(),
             watch: Watch::default(),
-            jumped: false,
             said: Vec::new(),
             answers: BTreeSet::new(),
         })
@@ -94,7 +92,7 @@ impl Driver {
             Command::Suspend => self.suspend(),
             Command::ReopenHandle => self.reopen_handle(),
             Command::CloseAndOpen => self.close_and_open(),
-            Command::Kill => self.kill(),
+            Command::Kill(crash) => self.kill(*crash),
             Command::Drop(_) | Command::Advance(_) | Command::ToDeadline { .. } | Command::JumpWall(_) => {
                 self.happen(command);
                 Ok(())

@@ -1,5 +1,6 @@
 //! How likely each command is.
 
+use keyledger_harness::disk::Crash;
 use keyledger_harness::model::Fingerprint;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,9 +11,9 @@ use super::stage::{DECLARED, TEXTS};
 /// How long a sequence is.
 pub(crate) const LENGTH: usize = 30;
 
-/// A whole day of callers. `files`: whether the ledger is in a file, and can be closed and killed.
-pub(crate) fn story(files: bool) -> impl Strategy<Value = Vec<Command>> {
-    let command = if files { prop_oneof![20 => command(), 3 => ends()].boxed() } else { command().boxed() };
+/// A whole day of callers. `lasts`: whether the ledger can be closed and killed.
+pub(crate) fn story(lasts: bool) -> impl Strategy<Value = Vec<Command>> {
+    let command = if lasts { prop_oneof![20 => command(), 3 => ends()].boxed() } else { command().boxed() };
     // A vector shrinks by leaving elements out, but only down to its shortest length: three short ones make a long one that can.
     let part = |least: usize| prop::collection::vec(command.clone(), least..=LENGTH);
     let focus = select(vec![None, Some("charge"), Some("mail"), Some("wallet")]);
@@ -65,7 +66,11 @@ fn command() -> impl Strategy<Value = Command> {
 fn ends() -> impl Strategy<Value = Command> {
     // What the wall clock did since the last opening matters most after the next one (L7).
     let jump = select(vec![-5_i64, -1, -5, 5]).prop_map(Command::JumpWall);
-    prop_oneof![2 => Just(Command::CloseAndOpen), 2 => Just(Command::Kill), 3 => jump]
+    prop_oneof![2 => Just(Command::CloseAndOpen), 2 => crash().prop_map(Command::Kill), 3 => jump]
+}
+
+fn crash() -> impl Strategy<Value = Crash> {
+    prop_oneof![Just(Crash::LosesAll), Just(Crash::KeepsAll), any::<u64>().prop_map(Crash::KeepsSome)]
 }
 
 fn time() -> impl Strategy<Value = Command> {

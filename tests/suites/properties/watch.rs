@@ -97,20 +97,11 @@ impl Watch {
         self.told.retain(|id, _| !ids(id));
     }
 
-    /// A row that was past its time and is not swept yet counts again when the wall clock goes back; a volatile claim that was
-    /// granted over it has ended then ("the volatile one counts only where the disk has none that is live").
-    fn displaced(&mut self, now: &BTreeMap<Id, View>) {
-        self.owners.retain(|id, owner| now.get(id).is_some_and(|view| view.fence == owner.0));
-    }
-
     /// After the command: I2 for what is stored, I6.
     pub(crate) fn after(&mut self, command: &Command, model: &Model) -> Result<(), String> {
         let now = shown(model);
         if matches!(command, Command::Sweep(_)) && now != self.shown {
             return Err(format!("I6: a sweep changes what is seen, from {:?} to {now:?}", self.shown));
-        }
-        if matches!(command, Command::JumpWall(_)) {
-            self.displaced(&now);
         }
         self.told.retain(|_, outcome| model.wall < outcome.until);
         for (id, outcome) in &self.told {

@@ -120,12 +120,11 @@ impl Model {
     }
 
     /// `retry_after` is never more than the lease (L7).
-    fn in_progress(&mut self, record: &Record) -> Decision {
+    fn in_progress(&self, record: &Record) -> Decision {
         let lease = self.lease_of(record);
         let here = lease.from.opening == self.opening;
         let by_wall = lease.end().saturating_sub(self.wall);
-        let seen = *self.seen.entry(record.fence).or_insert(self.mono);
-        let by_sight = seen.saturating_add(lease.length).saturating_sub(self.mono);
+        let by_sight = self.opened_mono.saturating_add(lease.length).saturating_sub(self.mono);
         let by_mono = lease.from.mono.saturating_add(lease.length).saturating_sub(self.mono);
         let retry_after = if here { by_mono } else { by_wall.min(by_sight) };
         Decision::InProgress { running_for: self.running_for(record), retry_after: retry_after.min(lease.length) }
@@ -205,7 +204,8 @@ impl Model {
         Decision::Acquired(self.hand_out(&id, record))
     }
 
-    /// Gives the record its next attempt and fence, and keeps it where E2 says.
+    /// Gives the record its next attempt and fence, and keeps it where E2 says. A row that is past its time, but not swept, keeps
+    /// a reservation out of memory: a wall clock set back would bring the row to life beside it (I1).
     pub(super) fn hand_out(&mut self, id: &Id, record: Record) -> Granted {
         let fence = self.next_fence;
         self.next_fence += 1;
@@ -219,7 +219,7 @@ impl Model {
             steps: record.steps.clone(),
             first_granted_at: record.first_granted.wall,
         };
-        if record.effect == Effect::InLedger && self.on_disk(id).is_none() {
+        if record.effect == Effect::InLedger && !self.disk.contains_key(id) {
             self.volatile.insert(id.clone(), record);
         } else {
             self.store(id, record);

@@ -30,7 +30,7 @@ impl Model {
                     spans.push(from(lease.from.mono));
                 } else {
                     spans.push(until(lease.end()));
-                    spans.extend(self.seen.get(&record.fence).map(|seen| from(*seen)));
+                    spans.push(from(self.opened_mono));
                 }
                 if record.effect == Effect::InLedger {
                     spans.push(until(lease.end().saturating_add(record.retention)));

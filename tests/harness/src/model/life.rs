@@ -20,7 +20,7 @@ impl Model {
         self.volatile.clear();
         self.renewed.clear();
         self.dropped.clear();
-        self.seen.clear();
+        self.opened_mono = self.mono;
         self.opening += 1;
     }
 

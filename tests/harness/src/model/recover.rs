@@ -18,20 +18,10 @@ pub enum Resolution {
 
 impl Model {
     /// The ids that `recover` would hand out, in no order: lapsed on disk, or parked and not yet looked at.
-    pub fn recoverable(&mut self, operation: &str) -> Vec<Id> {
-        self.meet_all(operation);
+    pub fn recoverable(&self, operation: &str) -> Vec<Id> {
         let due =
             |id: &&Id| id.operation == operation && self.on_disk(id).is_some_and(|record| self.to_recover(&record));
         self.disk.keys().filter(due).cloned().collect()
-    }
-
-    /// L7: to look for what is lapsed is to see every lease of that operation.
-    fn meet_all(&mut self, operation: &str) {
-        for (_, record) in self.disk.iter().filter(|(id, _)| id.operation == operation) {
-            if record.state == State::InProgress {
-                self.seen.entry(record.fence).or_insert(self.mono);
-            }
-        }
     }
 
     fn to_recover(&self, record: &Record) -> bool {
@@ -42,12 +32,13 @@ impl Model {
         }
     }
 
-    /// Hands out one of those: attempt + 1, a new fence, memo and steps. Effect and retention stay the record's.
+    /// Hands out one of those: attempt + 1, a new fence, memo and steps. The effect stays the record's.
     pub fn recover_one(&mut self, operation: &Operation, id: &Id) -> Option<Granted> {
         let record = self.on_disk(id).filter(|record| self.to_recover(record))?;
         let now = self.now();
         let lease = Lease { from: now, length: operation.lease };
-        let claimed = Record { state: State::InProgress, granted: now, lease, ..record };
+        let (retention, tombstone) = (operation.retention, operation.tombstone);
+        let claimed = Record { state: State::InProgress, granted: now, lease, retention, tombstone, ..record };
         Some(self.hand_out(id, claimed))
     }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use keyledger_harness::disk::Crash;
+
 use super::{Driver, Verdict};
 use crate::stage::DECLARED;
 use crate::translate;
@@ -20,7 +22,6 @@ impl Driver {
     }
 
     pub(super) fn jump_wall(&mut self, by: i64) {
-        self.jumped = true;
         self.store.clock.jump_wall(by);
         self.model.jump_wall(by);
     }
@@ -43,7 +44,7 @@ impl Driver {
 
     /// P7. The claims of the closed handle are let go of only after it is closed.
     pub(super) fn close_and_open(&mut self) -> Verdict {
-        if !self.store.in_file() {
+        if !self.store.lasts() {
             return Ok(());
         }
         self.close()?;
@@ -51,12 +52,12 @@ impl Driver {
         self.open_again()
     }
 
-    /// The file as a kill would leave it, opened by the next process.
-    pub(super) fn kill(&mut self) -> Verdict {
-        if !self.store.in_file() {
+    /// What a kill or a loss of power leaves, opened by the next process.
+    pub(super) fn kill(&mut self, crash: Crash) -> Verdict {
+        if !self.store.lasts() {
             return Ok(());
         }
-        self.store.kill();
+        self.store.kill(crash);
         self.close()?;
         self.model.kill_and_open();
         self.open_again()
