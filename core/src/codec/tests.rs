@@ -158,7 +158,8 @@ fn index_rows_sort_oldest_first_and_read_back() {
     let unsettled = rows(in_progress());
     assert_eq!(unsettled.len(), 1);
     let read = index::read_unsettled(&unsettled[0].1).unwrap();
-    assert_eq!((read.class, read.operation, read.at, read.row), (index::RECOVERABLE, [1; 8], 30_500, row));
+    assert_eq!((read.class, read.operation, read.row), (index::RECOVERABLE, [1; 8], row));
+    assert_eq!(index::read_expiry(&unsettled[0].1[9..]).unwrap(), (30_500, row), "the end of its lease");
     let settled = rows(State::Completed(Response::empty(), KEPT));
     assert_eq!(settled[0].0, index::Shelf::Expiry);
     assert_eq!(index::read_expiry(&settled[0].1).unwrap(), (2000, row));

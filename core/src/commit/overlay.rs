@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::store::merge::scan_with;
-use crate::store::{Change, KeyRange, Order, Snapshot, Space, StoreError, Visit, Writes};
+use crate::store::{Change, KeyRange, Snapshot, Space, StoreError, Visit, Writes};
 
 /// A buffered write set over reads of a consistent state. It sees its own writes, also in scans (G1).
 pub(crate) struct Overlay {
@@ -55,18 +55,15 @@ impl Snapshot for Overlay {
         }
     }
 
-    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
         let mut changes: BTreeMap<&[u8], &Change> = BTreeMap::new();
         for writes in [&self.batch, &self.own] {
             changes.extend(writes.of(space).range::<[u8], _>(range).map(|(key, change)| (key.as_slice(), change)));
         }
         if changes.is_empty() {
-            return self.base.scan(space, range, order, visit);
+            return self.base.scan(space, range, visit);
         }
         let changes = changes.into_iter().map(|(key, change)| (key, change.as_deref()));
-        match order {
-            Order::Ascending => scan_with(&*self.base, space, range, order, changes, visit),
-            Order::Descending => scan_with(&*self.base, space, range, order, changes.rev(), visit),
-        }
+        scan_with(&*self.base, space, range, changes, visit)
     }
 }

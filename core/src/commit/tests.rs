@@ -208,12 +208,11 @@ mod overlays {
     use std::ops::{Bound, ControlFlow};
 
     use super::*;
-    use crate::store::Order;
 
     fn scan(view: &dyn Snapshot, from: &[u8], to: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut rows = Vec::new();
         let range = (Bound::Included(from), Bound::Excluded(to));
-        view.scan(Space::Rows, range, Order::Ascending, &mut |key, value| {
+        view.scan(Space::Rows, range, &mut |key, value| {
             rows.push((key.to_vec(), value.to_vec()));
             ControlFlow::Continue(())
         })
@@ -259,7 +258,7 @@ mod overlays {
         let mut seen = 0;
         let everything = (Bound::Unbounded, Bound::Unbounded);
         overlay
-            .scan(Space::Rows, everything, Order::Ascending, &mut |_, _| {
+            .scan(Space::Rows, everything, &mut |_, _| {
                 seen += 1;
                 if seen == 2 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })

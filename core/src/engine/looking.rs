@@ -10,7 +10,7 @@ use crate::key::{KeyId, OperationName, Scope};
 use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, State};
 use crate::machine::recover::{counts_as_parked, is_lapsed};
-use crate::store::{Order, Snapshot, Space};
+use crate::store::{Snapshot, Space};
 
 /// How many records a page holds unless told otherwise.
 const PAGE: usize = 100;
@@ -134,7 +134,7 @@ impl PageUnderway<'_> {
         };
         let mut failed = None;
         let code = if space == Space::Live { LIVE } else { RECORDS };
-        view.scan(space, (from, Bound::Unbounded), Order::Ascending, &mut |key, value| {
+        view.scan(space, (from, Bound::Unbounded), &mut |key, value| {
             if mark.is_some_and(|mark| !key.starts_with(&mark)) {
                 return ControlFlow::Break(());
             }

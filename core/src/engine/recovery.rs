@@ -9,7 +9,7 @@ use crate::codec::index::{self, RECOVERABLE};
 use crate::key::OperationName;
 use crate::machine::record::Retention;
 use crate::machine::recover::{hand_out, may_recover};
-use crate::store::{Order, Snapshot, Space};
+use crate::store::{Snapshot, Space};
 
 /// How many index rows are looked at before their records are: a bound on memory, whatever the ledger's size.
 const CHUNK: usize = 256;
@@ -92,7 +92,7 @@ pub(super) fn rows_from(
     if limit == 0 {
         return Ok(rows);
     }
-    view.scan(space, (Bound::Included(start), end), Order::Ascending, &mut |key, _| {
+    view.scan(space, (Bound::Included(start), end), &mut |key, _| {
         rows.push(key.to_vec());
         if rows.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

@@ -3,7 +3,7 @@
 use std::ops::{Bound, ControlFlow};
 
 use super::{EngineError, Session};
-use crate::store::{Order, Snapshot, Space};
+use crate::store::{Snapshot, Space};
 
 /// A row: key and value.
 pub(crate) type RawRow = (Vec<u8>, Vec<u8>);
@@ -20,7 +20,7 @@ pub(crate) fn scan(view: &dyn Snapshot, start: &[u8], end: &[u8], limit: usize) 
     if limit == 0 || start >= end {
         return Ok(rows);
     }
-    view.scan(Space::Rows, (Bound::Included(start), Bound::Excluded(end)), Order::Ascending, &mut |key, value| {
+    view.scan(Space::Rows, (Bound::Included(start), Bound::Excluded(end)), &mut |key, value| {
         rows.push((key.to_vec(), value.to_vec()));
         if rows.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;

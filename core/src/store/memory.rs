@@ -10,7 +10,7 @@ use rpds::RedBlackTreeMapSync;
 
 use super::health::Health;
 use super::{
-    Change, CommitError, CreationId, FileReport, KeyRange, OpenError, Order, Snapshot, Space, Store, StoreError, Visit,
+    Change, CommitError, CreationId, FileReport, KeyRange, OpenError, Snapshot, Space, Store, StoreError, Visit,
     Writes, holds_nothing,
 };
 
@@ -146,24 +146,17 @@ impl Snapshot for MemorySnapshot {
         Ok(value.is_some())
     }
 
-    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
         self.health.check()?;
         if holds_nothing(range) {
             return Ok(());
         }
         let found = self.image.maps[space as usize].range::<[u8], _>(range);
-        match order {
-            Order::Ascending => visit_all(found, visit),
-            Order::Descending => visit_all(found.rev(), visit),
+        for (key, value) in found {
+            if let ControlFlow::Break(()) = visit(key, value) {
+                break;
+            }
         }
         Ok(())
-    }
-}
-
-fn visit_all<'a>(found: impl Iterator<Item = (&'a Vec<u8>, &'a Vec<u8>)>, visit: Visit<'_>) {
-    for (key, value) in found {
-        if let ControlFlow::Break(()) = visit(key, value) {
-            return;
-        }
     }
 }

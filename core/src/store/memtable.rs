@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-use super::{Change, KeyRange, Order, Space, Writes};
+use super::{Change, KeyRange, Space, Writes};
 
 /// How many changes a scan copies at a time, so that it does not keep writers waiting.
 const CHUNK: usize = 64;
@@ -66,9 +66,9 @@ impl Memtable {
     }
 
     /// The changes of a range by commit `upto`, in order.
-    pub(super) fn changes<'a>(&'a self, space: Space, range: KeyRange<'_>, order: Order, upto: u64) -> Changes<'a> {
+    pub(super) fn changes<'a>(&'a self, space: Space, range: KeyRange<'_>, upto: u64) -> Changes<'a> {
         let (from, to) = (range.0.map(<[u8]>::to_vec), range.1.map(<[u8]>::to_vec));
-        Changes { table: self, space, from, to, order, upto, chunk: Vec::new().into_iter(), ended: false }
+        Changes { table: self, space, from, to, upto, chunk: Vec::new().into_iter(), ended: false }
     }
 
     /// What every key has become.
@@ -101,7 +101,6 @@ pub(super) struct Changes<'a> {
     space: Space,
     from: Bound<Vec<u8>>,
     to: Bound<Vec<u8>>,
-    order: Order,
     upto: u64,
     chunk: std::vec::IntoIter<(Vec<u8>, Change)>,
     ended: bool,
@@ -115,17 +114,11 @@ impl Changes<'_> {
             let range = (self.from.as_ref().map(Vec::as_slice), self.to.as_ref().map(Vec::as_slice));
             let rows = spaces[self.space as usize].range::<[u8], _>(range);
             let visible = |(key, versions): (&Vec<u8>, &Versions)| Some((key.clone(), versions.at(self.upto)?.clone()));
-            match self.order {
-                Order::Ascending => chunk.extend(rows.filter_map(visible).take(CHUNK)),
-                Order::Descending => chunk.extend(rows.rev().filter_map(visible).take(CHUNK)),
-            }
+            chunk.extend(rows.filter_map(visible).take(CHUNK));
         }
         self.ended = chunk.len() < CHUNK;
         if let Some((last, _)) = chunk.last() {
-            match self.order {
-                Order::Ascending => self.from = Bound::Excluded(last.clone()),
-                Order::Descending => self.to = Bound::Excluded(last.clone()),
-            }
+            self.from = Bound::Excluded(last.clone());
         }
         self.chunk = chunk.into_iter();
     }

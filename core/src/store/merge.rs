@@ -3,22 +3,21 @@
 use std::iter::Peekable;
 use std::ops::ControlFlow;
 
-use super::{KeyRange, Order, Snapshot, Space, StoreError, Visit};
+use super::{KeyRange, Snapshot, Space, StoreError, Visit};
 
-/// Scans `base` with `changes` over it: of a key that both have, the change counts. `changes` come in the order of the scan and
-/// lie in its range.
+/// Scans `base` with `changes` over it: of a key that both have, the change counts. `changes` come in key order and lie in
+/// the range.
 pub(crate) fn scan_with<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     base: &dyn Snapshot,
     space: Space,
     range: KeyRange<'_>,
-    order: Order,
     changes: impl Iterator<Item = (K, Option<V>)>,
     visit: Visit<'_>,
 ) -> Result<(), StoreError> {
     let mut changes = changes.peekable();
     let mut ended = false;
-    base.scan(space, range, order, &mut |key, value| {
-        let flow = visit_before(&mut changes, key, order, visit);
+    base.scan(space, range, &mut |key, value| {
+        let flow = visit_before(&mut changes, key, visit);
         let flow = if flow.is_break() { flow } else { visit_at(&mut changes, key, value, visit) };
         ended = flow.is_break();
         flow
@@ -33,16 +32,11 @@ pub(crate) fn scan_with<K: AsRef<[u8]>, V: AsRef<[u8]>>(
 fn visit_before<K: AsRef<[u8]>, V: AsRef<[u8]>>(
     changes: &mut Peekable<impl Iterator<Item = (K, Option<V>)>>,
     key: &[u8],
-    order: Order,
     visit: Visit<'_>,
 ) -> ControlFlow<()> {
-    let comes_first = |changed: &[u8]| match order {
-        Order::Ascending => changed < key,
-        Order::Descending => changed > key,
-    };
-    while let Some((changed, change)) = changes.next_if(|(changed, _)| comes_first(changed.as_ref())) {
+    while let Some((earlier, change)) = changes.next_if(|(earlier, _)| earlier.as_ref() < key) {
         if let Some(value) = change {
-            visit(changed.as_ref(), value.as_ref())?;
+            visit(earlier.as_ref(), value.as_ref())?;
         }
     }
     ControlFlow::Continue(())

@@ -93,13 +93,6 @@ impl Writes {
     }
 }
 
-/// Which way a scan goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
-    Ascending,
-    Descending,
-}
-
 /// A range of keys in one space.
 pub(crate) type KeyRange<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 
@@ -122,7 +115,7 @@ pub(crate) trait Snapshot: Send + Sync {
     fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError>;
 
     /// Calls `visit` with the keys of `range` in order until it breaks.
-    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError>;
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError>;
 }
 
 /// What `Store::report` found by walking the file. Bytes.

@@ -11,7 +11,7 @@ use super::engine::{Engine, StoreOptions};
 use super::fresh::{Content, create_on};
 use crate::store::disk::{Disk, FileDisk};
 use crate::store::lock::FileLock;
-use crate::store::{CreationId, OpenError, Order, Snapshot, Space, StoreError, Writes};
+use crate::store::{CreationId, OpenError, Snapshot, Space, StoreError, Writes};
 
 /// Whose file is at the path now.
 pub(super) enum Placed {
@@ -75,7 +75,7 @@ fn copy_into(engine: &Engine, snapshot: &dyn Snapshot) -> Result<(), OpenError> 
 fn chunk(snapshot: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<(Writes, Option<Vec<u8>>), StoreError> {
     let (mut writes, mut last, mut bytes) = (Writes::default(), None, 0);
     let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-    snapshot.scan(space, (from, Bound::Unbounded), Order::Ascending, &mut |key, value| {
+    snapshot.scan(space, (from, Bound::Unbounded), &mut |key, value| {
         writes.put(space, key.to_vec(), value.to_vec());
         last = Some(key.to_vec());
         bytes += key.len() + value.len();

@@ -14,7 +14,7 @@ use super::trial::Trial;
 use crate::store::disk::Disk;
 use crate::store::health::Health;
 use crate::store::{
-    CommitError, CreationId, FileReport, KeyRange, OpenError, Order, Snapshot, Space, StoreError, Visit, Writes,
+    CommitError, CreationId, FileReport, KeyRange, OpenError, Snapshot, Space, StoreError, Visit, Writes,
     holds_nothing,
 };
 
@@ -285,11 +285,11 @@ impl Snapshot for RedbSnapshot {
         self.noting_failure(self.tables.get(space, key, read))
     }
 
-    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
         self.health.check()?;
         if holds_nothing(range) {
             return Ok(());
         }
-        self.noting_failure(self.tables.scan(space, range, order, visit))
+        self.noting_failure(self.tables.scan(space, range, visit))
     }
 }

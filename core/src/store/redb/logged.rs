@@ -11,7 +11,7 @@ use crate::store::log::{LOG_BYTES, Log, LogError, Region};
 use crate::store::memtable::Memtable;
 use crate::store::merge::scan_with;
 use crate::store::{
-    CommitError, FileReport, KeyRange, OpenError, Order, Snapshot, Space, StoreError, Visit, Writes, holds_nothing,
+    CommitError, FileReport, KeyRange, OpenError, Snapshot, Space, StoreError, Visit, Writes, holds_nothing,
 };
 
 /// An open database with a log before it.
@@ -218,12 +218,12 @@ impl Snapshot for LoggedSnapshot {
         if is_known { Ok(found) } else { self.base.get(space, key, read) }
     }
 
-    fn scan(&self, space: Space, range: KeyRange<'_>, order: Order, visit: Visit<'_>) -> Result<(), StoreError> {
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
         self.base.check()?;
         if holds_nothing(range) {
             return Ok(());
         }
-        let changes = self.table.changes(space, range, order, self.upto);
-        scan_with(&*self.base, space, range, order, changes, visit)
+        let changes = self.table.changes(space, range, self.upto);
+        scan_with(&*self.base, space, range, changes, visit)
     }
 }

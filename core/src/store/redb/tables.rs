@@ -6,7 +6,7 @@ use std::ops::{Bound, ControlFlow};
 use ::redb::{AccessGuard, Range, ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
 use super::errors::{caught, of_storage, of_table};
-use crate::store::{KeyRange, Order, Space, StoreError, Visit, Writes};
+use crate::store::{KeyRange, Space, StoreError, Visit, Writes};
 
 type Rows = Range<'static, &'static [u8], &'static [u8]>;
 
@@ -37,14 +37,13 @@ impl Tables {
         &self,
         space: Space,
         (from, to): KeyRange<'_>,
-        order: Order,
         visit: Visit<'_>,
     ) -> Result<(), StoreError> {
         let from = bound_of(space, from, Bound::Included(vec![prefix(space)]));
         let to = bound_of(space, to, Bound::Excluded(vec![prefix(space) + 1]));
         let range = (from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));
         let mut rows = caught(|| self.0.range::<&[u8]>(range).map_err(of_storage))?;
-        while let Some((key, value)) = caught(|| step(&mut rows, order))? {
+        while let Some((key, value)) = caught(|| step(&mut rows))? {
             let (key, value) = caught(|| Ok((key.value(), unsealed(key.value(), value.value())?)))?;
             if let ControlFlow::Break(()) = visit(&key[1..], value) {
                 break;
@@ -56,12 +55,8 @@ impl Tables {
 
 type Bytes = AccessGuard<'static, &'static [u8]>;
 
-fn step(rows: &mut Rows, order: Order) -> Result<Option<(Bytes, Bytes)>, StoreError> {
-    let row = match order {
-        Order::Ascending => rows.next(),
-        Order::Descending => rows.next_back(),
-    };
-    row.transpose().map_err(of_storage)
+fn step(rows: &mut Rows) -> Result<Option<(Bytes, Bytes)>, StoreError> {
+    rows.next().transpose().map_err(of_storage)
 }
 
 /// The generation of the log that is not yet in the tree.

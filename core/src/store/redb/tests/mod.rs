@@ -18,7 +18,7 @@ use std::sync::Arc;
 use self::disk::FakeDisk;
 use super::{RedbStore, StoreOptions};
 use crate::store::disk::Disk;
-use crate::store::{OpenError, Order, Space, Store, StoreError, Writes};
+use crate::store::{OpenError, Space, Store, StoreError, Writes};
 
 const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 20, creation_id: [7; 16] };
 
@@ -54,7 +54,7 @@ fn try_rows(store: &RedbStore) -> Result<Vec<Row>, StoreError> {
         rows.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     };
-    store.snapshot()?.scan(Space::Records, (Unbounded, Unbounded), Order::Ascending, &mut visit)?;
+    store.snapshot()?.scan(Space::Records, (Unbounded, Unbounded), &mut visit)?;
     Ok(rows)
 }
 
