@@ -19,7 +19,7 @@ pub const MEMO_BYTES_MAX: usize = 4 * 1024;
 /// The greatest length of a key in the caller's own tables.
 pub const ROW_KEY_BYTES_MAX: usize = 1024;
 /// How often the janitor sweeps, give or take a fifth.
-pub const JANITOR_INTERVAL: Duration = Duration::from_secs(60);
+pub const JANITOR_INTERVAL: Duration = Duration::from_mins(1);
 /// How many records the janitor sweeps in one transaction.
 pub const JANITOR_BATCH: usize = 1000;
 /// `stats` counts lapsed and due records up to here, then says "at least".
