@@ -25,6 +25,9 @@ pub(crate) use self::place::Ticket;
 use self::place::{Call, OwnedWork, Place, Seat};
 use crate::store::{CommitError, Store};
 
+/// Work that borrows from the stack of the thread that waits for it.
+type BorrowedWork<'work, T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + 'work>;
+
 /// At most so many callers share a commit: a bound on its size, far above what a machine's threads bring.
 const BATCH_MAX: usize = 1024;
 
@@ -208,10 +211,10 @@ impl Commits {
         }
     }
 
-    fn wait_at<'work, T: Send + 'static, E: Send + 'static>(
+    fn wait_at<T: Send + 'static, E: Send + 'static>(
         &self,
         place: &Arc<Place<T, E>>,
-        mut borrowed: Option<Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + 'work>>,
+        mut borrowed: Option<BorrowedWork<'_, T, E>>,
     ) -> Ended<T, E> {
         loop {
             match place.wait() {

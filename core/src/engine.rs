@@ -210,24 +210,6 @@ impl Engine {
         Ok(self.store.file_bytes()?)
     }
 
-    /// The record that decides about a key id in what `view` shows.
-    pub(crate) fn find(
-        &self,
-        view: &dyn Snapshot,
-        address: &Address,
-        glimpse: Glimpse,
-        now: Stamp,
-    ) -> Result<Found, EngineError> {
-        let stored = read_record(view, address)?;
-        let on_disk = stored.as_ref().map_or(Age::NoRecord, |record| age(record, &glimpse.witness, now));
-        let counts = match on_disk {
-            Age::AsStored => Counts::Stored,
-            Age::Next(record) => Counts::Next(record),
-            Age::NoRecord => volatile_counts(glimpse, now),
-        };
-        Ok(Found { stored, counts })
-    }
-
     /// L7: remembers when this process first saw a lease of another opening, whatever it looked for.
     pub(crate) fn see(&self, address: &Address, found: &Found, now: Stamp) {
         if let Some(record) = found.record() {
@@ -240,12 +222,24 @@ impl Engine {
         let glimpse = self.memory.look(&address.row);
         let snapshot = self.snapshot()?;
         let (witness, now) = (glimpse.witness, self.now());
-        Ok((self.find(&*snapshot, address, glimpse, now)?, witness, now))
+        Ok((find(&*snapshot, address, glimpse, now)?, witness, now))
     }
 
     pub(crate) fn address(&self, id: KeyId) -> Address {
         Address::new(id, &self.salt)
     }
+}
+
+/// The record that decides about a key id in what `view` shows.
+pub(crate) fn find(view: &dyn Snapshot, address: &Address, glimpse: Glimpse, now: Stamp) -> Result<Found, EngineError> {
+    let stored = read_record(view, address)?;
+    let on_disk = stored.as_ref().map_or(Age::NoRecord, |record| age(record, &glimpse.witness, now));
+    let counts = match on_disk {
+        Age::AsStored => Counts::Stored,
+        Age::Next(record) => Counts::Next(record),
+        Age::NoRecord => volatile_counts(glimpse, now),
+    };
+    Ok(Found { stored, counts })
 }
 
 fn volatile_counts(glimpse: Glimpse, now: Stamp) -> Counts {

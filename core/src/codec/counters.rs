@@ -53,8 +53,8 @@ impl Counters {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         match bytes {
-            [1, rest @ ..] => postcard::from_bytes(rest).map_err(|error| DecodeError::new("the counters", error)),
-            _ => Err(DecodeError::new("the counters", "their version is not known")),
+            [1, rest @ ..] => postcard::from_bytes(rest).map_err(|error| DecodeError::new("the counters", &error)),
+            _ => Err(DecodeError::new("the counters", &"their version is not known")),
         }
     }
 }
@@ -66,11 +66,11 @@ pub(crate) fn encode_fence(fence: u64) -> Vec<u8> {
 
 /// The next fence that was stored.
 pub(crate) fn decode_fence(bytes: &[u8]) -> Result<u64, DecodeError> {
-    let bytes = bytes.try_into().map_err(|_| DecodeError::new("the next fence", "it is not eight bytes"))?;
+    let bytes = bytes.try_into().map_err(|_| DecodeError::new("the next fence", &"it is not eight bytes"))?;
     Ok(u64::from_be_bytes(bytes))
 }
 
 /// The salt that was stored.
 pub(crate) fn decode_salt(bytes: &[u8]) -> Result<[u8; 16], DecodeError> {
-    bytes.try_into().map_err(|_| DecodeError::new("the salt", "it is not sixteen bytes"))
+    bytes.try_into().map_err(|_| DecodeError::new("the salt", &"it is not sixteen bytes"))
 }

@@ -9,7 +9,7 @@ pub struct DecodeError {
 }
 
 impl DecodeError {
-    pub(super) fn new(what: &'static str, why: impl ToString) -> Self {
+    pub(super) fn new(what: &'static str, why: &impl ToString) -> Self {
         Self { what, why: why.to_string() }
     }
 }

@@ -93,5 +93,5 @@ pub(crate) fn read_row(key: &[u8]) -> Result<RowKey, DecodeError> {
 }
 
 fn short() -> DecodeError {
-    DecodeError::new("an index row", "it has not the length that one has")
+    DecodeError::new("an index row", &"it has not the length that one has")
 }

@@ -30,21 +30,21 @@ pub(crate) fn encode_record(id: &KeyId, record: &Record) -> Vec<u8> {
 pub(crate) fn decode_record(id: &KeyId, bytes: &[u8]) -> Result<Record, DecodeError> {
     match body(bytes)?.strip_prefix(id.to_bytes().as_slice()) {
         Some(rest) => v1::decode(rest),
-        None => Err(DecodeError::new("a record", "it is another key id's")),
+        None => Err(DecodeError::new("a record", &"it is another key id's")),
     }
 }
 
 /// A stored record and the key id that it is for.
 pub(crate) fn decode_entry(bytes: &[u8]) -> Result<(KeyId, Record), DecodeError> {
     let body = body(bytes)?;
-    let (id, length) = KeyId::take_from(body).map_err(|error| DecodeError::new("a key id", error))?;
+    let (id, length) = KeyId::take_from(body).map_err(|error| DecodeError::new("a key id", &error))?;
     Ok((id, v1::decode(&body[length..])?))
 }
 
 fn body(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     match bytes.split_first() {
         Some((&v1::VERSION, body)) => Ok(body),
-        Some((other, _)) => Err(DecodeError::new("a record", format!("version {other} is not known"))),
-        None => Err(DecodeError::new("a record", "it is empty")),
+        Some((other, _)) => Err(DecodeError::new("a record", &format!("version {other} is not known"))),
+        None => Err(DecodeError::new("a record", &"it is empty")),
     }
 }

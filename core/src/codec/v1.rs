@@ -112,9 +112,9 @@ pub(super) fn encode(record: &Record, bytes: Vec<u8>) -> Vec<u8> {
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     let (wire, rest): (WireRecord<'_>, &[u8]) =
-        postcard::take_from_bytes(bytes).map_err(|error| DecodeError::new("a record", error))?;
+        postcard::take_from_bytes(bytes).map_err(|error| DecodeError::new("a record", &error))?;
     if !rest.is_empty() {
-        return Err(DecodeError::new("a record", format!("{} bytes follow it", rest.len())));
+        return Err(DecodeError::new("a record", &format!("{} bytes follow it", rest.len())));
     }
     let (lease_ms, retention_ms, tombstone_ms) = wire.terms;
     Ok(Record {
@@ -170,8 +170,8 @@ fn state(wire: WireState<'_>) -> State {
             State::InProgress { granted: stamp(granted), lease: Lease { from: stamp(lease_from), ms: lease_ms } }
         }
         WireState::Released(times) => State::Released(kept(times)),
-        WireState::Completed(answer, times) => State::Completed(response(answer), kept(times)),
-        WireState::Failed(answer, times) => State::Failed(response(answer), kept(times)),
+        WireState::Completed(answer, times) => State::Completed(response(&answer), kept(times)),
+        WireState::Failed(answer, times) => State::Failed(response(&answer), kept(times)),
         WireState::Parked { reason, since, by_begin } => {
             State::Parked { reason: park_reason(&reason), since, by_begin }
         }
@@ -239,7 +239,7 @@ fn wire_response(response: &Response) -> WireResponse<'_> {
     WireResponse { media_type: response.media_type(), body }
 }
 
-fn response(wire: WireResponse<'_>) -> Response {
+fn response(wire: &WireResponse<'_>) -> Response {
     let body = match wire.body {
         WireBody::Stored(bytes) => Body::Stored(bytes.to_vec()),
         WireBody::Omitted(length, sha256) => Body::Omitted { length, sha256 },

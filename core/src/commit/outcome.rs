@@ -32,9 +32,9 @@ pub(super) fn poisoned() -> Arc<CommitError> {
 pub(super) fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) -> Result<T, E>) -> Played<T, E> {
     let played = catch_unwind(AssertUnwindSafe(|| work(overlay)));
     if matches!(played, Ok(Ok(_))) {
-        overlay.keep()
+        overlay.keep();
     } else {
-        overlay.discard()
+        overlay.discard();
     }
     played
 }

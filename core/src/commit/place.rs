@@ -39,8 +39,8 @@ pub(super) struct PlaceState<T, E> {
 pub(super) enum Phase<T, E> {
     Waiting,
     Lead,
-    Turn(Overlay),
-    Back(Overlay, Played<T, E>),
+    Turn(Box<Overlay>),
+    Back(Box<Overlay>, Played<T, E>),
     Played(Played<T, E>),
     Ended(Ended<T, E>),
     Taken,
@@ -49,7 +49,7 @@ pub(super) enum Phase<T, E> {
 /// What a waiting thread is called for.
 pub(super) enum Call<T, E> {
     Lead,
-    Turn(Overlay),
+    Turn(Box<Overlay>),
     Ended(Ended<T, E>),
 }
 
@@ -81,21 +81,21 @@ impl<T, E> Place<T, E> {
         }
     }
 
-    pub(super) fn give_back(&self, overlay: Overlay, played: Played<T, E>) {
+    pub(super) fn give_back(&self, overlay: Box<Overlay>, played: Played<T, E>) {
         self.state().phase = Phase::Back(overlay, played);
         self.bell.notify_all();
     }
 
     /// Lends the overlay to the thread that waits here, and waits for it.
     fn lend(&self, mut state: MutexGuard<'_, PlaceState<T, E>>, overlay: Overlay) -> Overlay {
-        state.phase = Phase::Turn(overlay);
+        state.phase = Phase::Turn(Box::new(overlay));
         self.bell.notify_all();
         loop {
             state = self.bell.wait(state).unwrap_or_else(PoisonError::into_inner);
             match mem::replace(&mut state.phase, Phase::Taken) {
                 Phase::Back(overlay, played) => {
                     state.phase = Phase::Played(played);
-                    return overlay;
+                    return *overlay;
                 }
                 other => state.phase = other,
             }

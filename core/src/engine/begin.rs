@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, EngineError, Found, Session};
+use super::{Engine, EngineError, Found, Session, find};
 use crate::codec::address::Address;
 use crate::machine::begin::{Ask, Verdict, begin, grant, park};
 use crate::machine::record::{Kept, ParkReason, Record, State};
@@ -89,7 +89,7 @@ impl Engine {
         match begin(found.record(), &witness, &asked.ask, now) {
             Verdict::Grant if stays_in_memory(&found, &asked.ask) => self.grant_in_memory(asked),
             Verdict::Grant | Verdict::Park(_) => Ok(None),
-            told => Ok(Some(tell(told, found))),
+            told => Ok(Some(tell(&told, found))),
         }
     }
 
@@ -99,7 +99,7 @@ impl Engine {
         Ok(match begin(found.record(), &witness, &asked.ask, now) {
             Verdict::Grant => Answer::InProgress { running_ms: 0, left_ms: 0 },
             Verdict::Park(reason) => Answer::Parked { reason, since: now.wall_ms },
-            told => tell(told, found),
+            told => tell(&told, found),
         })
     }
 
@@ -111,7 +111,7 @@ impl Engine {
             }
             let glimpse = slot.glimpse();
             let (snapshot, now) = (self.snapshot()?, self.now());
-            let found = self.find(&*snapshot, &asked.address, glimpse, now)?;
+            let found = find(&*snapshot, &asked.address, glimpse, now)?;
             let verdict = begin(found.record(), &slot.witness, &asked.ask, now);
             if verdict != Verdict::Grant || !stays_in_memory(&found, &asked.ask) {
                 return Ok(None);
@@ -127,9 +127,11 @@ impl Engine {
 }
 
 /// An answer that changes nothing.
-fn tell(verdict: Verdict, found: Found) -> Answer {
+fn tell(verdict: &Verdict, found: Found) -> Answer {
     match verdict {
-        Verdict::InProgress { running_ms, left_ms } => Answer::InProgress { running_ms, left_ms },
+        Verdict::InProgress { running_ms, left_ms } => {
+            Answer::InProgress { running_ms: *running_ms, left_ms: *left_ms }
+        }
         Verdict::Mismatch => Answer::Mismatch,
         Verdict::Gone => Answer::Gone,
         Verdict::Replay | Verdict::Parked | Verdict::Grant | Verdict::Park(_) => told_by(found.into_record()),
@@ -163,7 +165,7 @@ impl Session<'_> {
         match begin(found.record(), &witness, &asked.ask, self.now) {
             Verdict::Grant => self.grant(asked, &found),
             Verdict::Park(reason) => self.park(asked, &found, reason),
-            told => Ok(tell(told, found)),
+            told => Ok(tell(&told, found)),
         }
     }
 

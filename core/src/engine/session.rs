@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{Engine, EngineError, Found, Phase, read_with};
+use super::{Engine, EngineError, Found, Phase, find, read_with};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
 use crate::codec::encode_record;
@@ -187,7 +187,7 @@ impl Session<'_> {
         });
         self.traces.push(Trace::Occupied(address.clone()));
         let witness = glimpse.witness;
-        Ok((self.engine.find(self.overlay, address, glimpse, self.now)?, witness))
+        Ok((find(self.overlay, address, glimpse, self.now)?, witness))
     }
 
     /// Stores `new` in the place of `stored`, with its index rows and the counters (I7). `None` is no record.

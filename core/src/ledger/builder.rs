@@ -90,6 +90,7 @@ fn missing(what: &str) -> Error {
 }
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+#[expect(clippy::unnecessary_wraps, reason = "not every platform has one")]
 fn system_clock() -> Option<Arc<dyn Clock>> {
     Some(Arc::new(crate::clock::SystemClock))
 }
@@ -100,6 +101,7 @@ fn system_clock() -> Option<Arc<dyn Clock>> {
 }
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
+#[expect(clippy::unnecessary_wraps, reason = "not every platform has one")]
 fn system_entropy() -> Option<Arc<dyn Entropy>> {
     Some(Arc::new(crate::entropy::OsEntropy))
 }

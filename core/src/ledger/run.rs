@@ -54,7 +54,7 @@ impl KeyAdvice {
 #[error("{}", self.advice())]
 pub struct Refused {
     /// `InProgress`, `Mismatch`, `Parked` or `Gone`.
-    pub decision: Decision,
+    pub decision: Box<Decision>,
 }
 
 impl Refused {
@@ -65,7 +65,7 @@ impl Refused {
 
     /// When to ask again with the same key, where that makes sense.
     pub fn retry_after(&self) -> Option<Duration> {
-        match &self.decision {
+        match &*self.decision {
             Decision::InProgress(in_progress) => Some(in_progress.retry_after),
             Decision::Acquired(_) | Decision::Replay(_) | Decision::Mismatch | Decision::Parked(_) | Decision::Gone => {
                 None
@@ -75,7 +75,7 @@ impl Refused {
 
     /// What to do with the key.
     pub fn key_advice(&self) -> KeyAdvice {
-        match &self.decision {
+        match &*self.decision {
             Decision::Acquired(_) | Decision::Replay(_) | Decision::InProgress(_) => KeyAdvice::Reuse,
             Decision::Mismatch => KeyAdvice::Rotate,
             Decision::Parked(_) | Decision::Gone => KeyAdvice::Reconcile,
@@ -84,7 +84,7 @@ impl Refused {
 
     /// One sentence for whoever asked.
     pub fn advice(&self) -> &'static str {
-        match &self.decision {
+        match &*self.decision {
             Decision::Acquired(_) | Decision::Replay(_) => "the operation was answered",
             Decision::InProgress(_) => "the operation is in progress; ask again later with the same key",
             Decision::Mismatch => "this key was used for another request; take a new key for a new operation",
@@ -201,7 +201,7 @@ fn answer<E>(decision: Decision) -> Result<Response, RunError<E>> {
         | Decision::InProgress(_)
         | Decision::Mismatch
         | Decision::Parked(_)
-        | Decision::Gone) => Err(RunError::Refused(Refused { decision })),
+        | Decision::Gone) => Err(RunError::Refused(Refused { decision: Box::new(decision) })),
     }
 }
 

@@ -131,6 +131,7 @@ pub struct AuditEntry {
 
 /// How long settled states of this record are kept, fixed when its claim was granted. Milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "the unit is part of each name")]
 pub(crate) struct Retention {
     pub(crate) lease_ms: u64,
     pub(crate) retention_ms: u64,

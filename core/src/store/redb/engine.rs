@@ -14,8 +14,7 @@ use super::trial::Trial;
 use crate::store::disk::Disk;
 use crate::store::health::Health;
 use crate::store::{
-    CommitError, CreationId, FileReport, KeyRange, OpenError, Snapshot, Space, StoreError, Visit, Writes,
-    holds_nothing,
+    CommitError, CreationId, FileReport, KeyRange, OpenError, Snapshot, Space, StoreError, Visit, Writes, holds_nothing,
 };
 
 /// How a store is opened.

@@ -92,6 +92,7 @@ impl Logged {
     }
 
     /// Appends to the log; where it is full, moves it into the tree first. What no log could hold goes into the tree at once.
+    #[expect(clippy::similar_names, reason = "a writer writes writes")]
     pub(super) fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
         if writes.is_empty() {
             return Ok(());
@@ -117,11 +118,11 @@ impl Logged {
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again.
     fn move_into_tree(&self, writer: &mut Writer, more: Option<&Writes>) -> Result<(), CommitError> {
-        let mut writes = writer.table.latest();
+        let mut moved = writer.table.latest();
         if let Some(more) = more {
-            writes.absorb(more.clone());
+            moved.absorb(more.clone());
         }
-        self.engine.commit(&writes, writer.log.next_generation())?;
+        self.engine.commit(&moved, writer.log.next_generation())?;
         writer.log.begin_generation();
         writer.table = Arc::default();
         self.show(writer)

@@ -33,12 +33,7 @@ impl Tables {
         Ok(found.is_some())
     }
 
-    pub(super) fn scan(
-        &self,
-        space: Space,
-        (from, to): KeyRange<'_>,
-        visit: Visit<'_>,
-    ) -> Result<(), StoreError> {
+    pub(super) fn scan(&self, space: Space, (from, to): KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
         let from = bound_of(space, from, Bound::Included(vec![prefix(space)]));
         let to = bound_of(space, to, Bound::Excluded(vec![prefix(space) + 1]));
         let range = (from.as_ref().map(Vec::as_slice), to.as_ref().map(Vec::as_slice));

@@ -84,7 +84,7 @@ fn s7_a_read_that_fails_is_told_and_reopening_heals() {
     drop(store);
     let store = open_disk(&disk).unwrap();
     // Nothing but the root is in memory yet.
-    store.commit(&put(b"zzz", &[1; 20_000])).unwrap();
+    store.commit(&put(b"zzz", &vec![1; 20_000])).unwrap();
     drop(store);
     let store = open_disk(&disk).unwrap();
     let snapshot = store.snapshot().unwrap();
