@@ -98,7 +98,9 @@ fn named_paths(file: &File, modules: &BTreeSet<Module>) -> Vec<Named> {
     for at in 0..code.len() {
         here.step(&code, at);
         let follows_path = at >= 2 && starts(&code, at - 2, &[":", ":"]);
+        let is_visibility = at >= 1 && code[at - 1].text == "in";
         if !follows_path
+            && !is_visibility
             && starts(&code, at + 1, &[":", ":"])
             && let Some(path) = base(&code[at].text, &here.path, modules)
         {
@@ -219,8 +221,11 @@ mod tests {
 
     #[test]
     fn a_module_inside_a_file_is_a_step_further_down() {
-        let files =
-            [("lib.rs", ""), ("a/b.rs", "mod inner { use super::super::c::X; } use super::c::Y;"), ("a/c.rs", "")];
+        let files = [
+            ("lib.rs", ""),
+            ("a/b.rs", "mod inner { use super::super::c::X; pub(in super::super) fn f() {} } use super::c::Y;"),
+            ("a/c.rs", ""),
+        ];
         assert_eq!(edges(&files), ["a::b a::c", "a::b a::c"]);
     }
 

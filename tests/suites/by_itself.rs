@@ -1,0 +1,126 @@
+//! What goes on without a caller who waits for it: the janitor (T3, T6), and settling whose caller has gone (S3).
+
+use keyledger::{
+    Claim, Decision, Fingerprint, Janitor, Key, KeyId, Ledger, ManualClock, Operation, Response, Scope, Settlement,
+    StateName,
+};
+use std::future::Future;
+use std::pin::pin;
+use std::sync::mpsc::channel;
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
+
+const LEASE: Duration = Duration::from_secs(30);
+const RETENTION: Duration = Duration::from_hours(1);
+/// Far more than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+static CHARGE: Operation = Operation::repeatable("charge").lease(LEASE).retention(RETENTION);
+
+fn ledger() -> (Ledger, ManualClock) {
+    let clock = ManualClock::new(1_800_000_000_000);
+    (Ledger::builder().clock(clock.clone()).in_memory().expect("a ledger"), clock)
+}
+
+fn claim(ledger: &Ledger, key: &str) -> Claim {
+    let key = Key::new(key).expect("a key");
+    match ledger.begin(&CHARGE, &Scope::single(), &key, Fingerprint::unchecked()).expect("a decision") {
+        Decision::Acquired(claim) => claim,
+        other => panic!("not granted: {other:?}"),
+    }
+}
+
+fn state(ledger: &Ledger, id: &KeyId) -> Option<StateName> {
+    ledger.inspect(id).expect("a look").map(|record| record.state())
+}
+
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn s3_a_settling_whose_future_is_dropped_unpolled_or_in_the_middle_is_done() {
+    let (ledger, _) = ledger();
+    for polled in [false, true] {
+        let claim = claim(&ledger, if polled { "polled" } else { "unpolled" });
+        let id = claim.key_id().clone();
+        {
+            let mut settling = pin!(claim.complete_async(Response::text("done")));
+            if polled {
+                let _ = settling.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            }
+        }
+        wait_until("the outcome is stored", || state(&ledger, &id) == Some(StateName::Completed));
+    }
+}
+
+#[test]
+fn t3_a_janitor_with_a_thread_sweeps_a_batch_at_a_time_until_nothing_is_due() {
+    let (ledger, clock) = ledger();
+    for key in ["a", "b", "c"] {
+        claim(&ledger, key).complete(Response::empty()).expect("it completes");
+    }
+    clock.advance(RETENTION);
+    let janitor = Janitor::builder(&ledger).interval(PATIENCE).batch(1).start().expect("a janitor");
+    // One a batch and a minute between rounds: all three in time only because a round goes on while more is due.
+    wait_until("all are swept", || ledger.stats().expect("stats").tombstones == 3);
+    janitor.stop();
+}
+
+#[test]
+fn t3_a_step_that_fails_is_told_to_a_callback_and_tried_again() {
+    let (ledger, _) = ledger();
+    let (told, heard) = channel();
+    let tell = move |error: &keyledger::Error| told.send(error.code().as_str()).unwrap_or_default();
+    ledger.suspend().expect("it is suspended");
+    let janitor =
+        Janitor::builder(&ledger).interval(Duration::from_millis(1)).on_error(tell).start().expect("a janitor");
+    for _ in 0..2 {
+        assert_eq!(heard.recv_timeout(PATIENCE), Ok("suspended"));
+    }
+    janitor.stop();
+}
+
+#[test]
+fn t3_in_quiet_hours_nothing_is_swept() {
+    let (ledger, clock) = ledger();
+    claim(&ledger, "a").complete(Response::empty()).expect("it completes");
+    clock.advance(RETENTION);
+    let quiet = Janitor::builder(&ledger).quiet(|_| true).build().expect("a janitor");
+    assert_eq!(quiet.tick().expect("a step").swept, None);
+    assert_eq!(ledger.stats().expect("stats").tombstones, 0);
+}
+
+#[test]
+fn t3_a_recovery_handler_settles_what_its_owner_lost() {
+    let (ledger, clock) = ledger();
+    let lost = claim(&ledger, "a");
+    let id = lost.key_id().clone();
+    std::mem::forget(lost);
+    clock.advance(LEASE);
+    let settle = |_: &mut Claim| Ok(Settlement::Complete(Response::text("it had happened")));
+    let janitor = Janitor::builder(&ledger).recover(&CHARGE, settle).build().expect("a janitor");
+    assert_eq!(janitor.tick().expect("a step").recovered, 1);
+    assert_eq!(state(&ledger, &id), Some(StateName::Completed));
+}
+
+#[test]
+fn t6_a_tick_does_one_bounded_step_and_says_when_to_call_again() {
+    let (ledger, clock) = ledger();
+    for key in ["a", "b"] {
+        claim(&ledger, key).complete(Response::empty()).expect("it completes");
+    }
+    clock.advance(RETENTION);
+    let interval = Duration::from_secs(5);
+    let janitor = Janitor::builder(&ledger).interval(interval).batch(1).build().expect("a janitor");
+    let first = janitor.tick().expect("a step");
+    assert_eq!((first.swept.map(|swept| swept.tombstoned), first.next_in), (Some(1), Duration::ZERO));
+    let second = janitor.tick().expect("a step");
+    assert_eq!((second.swept.map(|swept| swept.tombstoned), second.next_in), (Some(1), interval));
+    let third = janitor.tick().expect("a step");
+    assert_eq!((third.swept.map(|swept| swept.tombstoned), third.next_in), (Some(0), interval));
+}
