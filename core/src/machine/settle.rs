@@ -141,6 +141,7 @@ pub(crate) fn record_step(record: Option<&Record>, fence: u64, step: &Step) -> S
     let in_progress = matches!(record.state, State::InProgress { .. });
     let stored = record.steps.iter().find(|stored| stored.name == step.name);
     match stored {
+        Some(_) if is_parked_by_begin(record) => StepVerdict::Lost,
         Some(stored) if stored.value == step.value => StepVerdict::Already,
         Some(_) if in_progress => StepVerdict::OtherValue,
         Some(_) => StepVerdict::Lost,
@@ -152,6 +153,11 @@ pub(crate) fn record_step(record: Option<&Record>, fence: u64, step: &Step) -> S
             StepVerdict::Store(Box::new(record))
         }
     }
+}
+
+/// A begin gave this fence up: of its calls only an outcome still counts (S1).
+fn is_parked_by_begin(record: &Record) -> bool {
+    matches!(record.state, State::Parked { by_begin: true, .. })
 }
 
 /// What a person found out about a parked record.

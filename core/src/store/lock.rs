@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use super::OpenError;
 
@@ -13,6 +14,9 @@ type FileId = (u64, u64);
 // Where the system's lock belongs to the process, not to the open file (some network and emulated file systems), it does
 // not keep two handles of one process apart, and closing either of them frees it.
 static OPEN: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
+
+const LOOKS: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Held while a file is open. Freed by [`unlock`], or when the file it was taken on is closed.
 ///
@@ -30,7 +34,7 @@ impl FileLock {
 
     fn list(id: Option<FileId>) -> Result<FileLock, OpenError> {
         match id {
-            Some(id) if !open_files().insert(id) => Err(OpenError::AlreadyOpen),
+            Some(id) if stays(|| !open_files().insert(id)) => Err(OpenError::AlreadyOpen),
             id => Ok(FileLock(id)),
         }
     }
@@ -46,7 +50,18 @@ impl Drop for FileLock {
 
 /// Whether this process has the file with this metadata open.
 pub(super) fn is_open_here(metadata: &Metadata) -> bool {
-    file_id(metadata).is_some_and(|id| open_files().contains(&id))
+    file_id(metadata).is_some_and(|id| stays(|| open_files().contains(&id)))
+}
+
+/// Whether it is so, and still is after a moment. A file that was deleted while it was open gives its number to the next one
+/// that is made as soon as it is closed, an instant before it is taken from the list.
+fn stays(is_so: impl Fn() -> bool) -> bool {
+    (0..LOOKS).all(|look| {
+        if look > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        is_so()
+    })
 }
 
 /// Whether both name one file; `true` where the system does not tell.

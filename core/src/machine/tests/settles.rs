@@ -96,6 +96,8 @@ fn steps_have_unique_names_and_are_refused_for_in_ledger() {
     let settled = stored(settle(Some(&record), FENCE, &complete(), at(10)));
     assert_eq!(record_step(Some(&settled), FENCE, &step("1")), StepVerdict::Already);
     assert_eq!(record_step(Some(&settled), FENCE, &step("2")), StepVerdict::Lost);
+    let given_up = record.with_state(State::Parked { reason: ParkReason::OwnerLost, since: START, by_begin: true });
+    assert_eq!(record_step(Some(&given_up), FENCE, &step("1")), StepVerdict::Lost);
 }
 
 fn decided() -> AuditEntry {
