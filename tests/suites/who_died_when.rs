@@ -104,7 +104,7 @@ fn victim() {
         Some(claim)
     };
     println!("{READY}");
-    std::thread::sleep(Duration::from_secs(600));
+    std::thread::sleep(Duration::from_mins(10));
     drop(kept);
 }
 
@@ -118,14 +118,14 @@ fn in_ledger_killed_in_its_handler_runs_at_once_as_if_for_the_first_time() {
 
 #[test]
 fn repeatable_killed_in_its_handler_is_in_progress_until_the_lease_is_over() {
-    let passed = LEASE - Duration::from_millis(1);
+    let passed = LEASE.saturating_sub(Duration::from_millis(1));
     let (_folder, ledger, _) = after_a_kill(Effect::Repeatable, Stage::InHandler, passed);
     assert!(matches!(ask(&ledger, Effect::Repeatable), Decision::InProgress(_)));
 }
 
 #[test]
 fn at_most_once_killed_in_its_handler_is_in_progress_until_the_lease_is_over() {
-    let passed = LEASE - Duration::from_millis(1);
+    let passed = LEASE.saturating_sub(Duration::from_millis(1));
     let (_folder, ledger, _) = after_a_kill(Effect::AtMostOnce, Stage::InHandler, passed);
     assert!(matches!(ask(&ledger, Effect::AtMostOnce), Decision::InProgress(_)));
 }
