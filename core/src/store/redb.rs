@@ -12,6 +12,8 @@ mod fresh;
 mod header;
 mod logged;
 mod open;
+#[cfg(not(target_arch = "wasm32"))]
+mod path;
 mod scrub;
 mod tables;
 #[cfg(test)]
@@ -61,7 +63,7 @@ impl RedbStore {
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
         RedbStore::start(Origin::File(path.to_path_buf()), options, |doubts| {
-            open::open_or_create(path, options, doubts)
+            path::open_or_create(path, options, doubts)
         })
     }
 
@@ -92,7 +94,7 @@ impl RedbStore {
         let known = open::Known { creation_id: self.creation_id, doubts: &self.doubts };
         match &self.origin {
             #[cfg(not(target_arch = "wasm32"))]
-            Origin::File(path) => open::open_again(path, self.cache_bytes, known),
+            Origin::File(path) => path::open_again(path, self.cache_bytes, known),
             Origin::Disk(disk) => open::open_again_on(disk, self.cache_bytes, known),
         }
     }

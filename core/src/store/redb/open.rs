@@ -1,4 +1,4 @@
-//! From a path, or a disk, to an open engine with its log.
+//! From a disk to an open engine with its log.
 
 use std::sync::Arc;
 
@@ -9,9 +9,6 @@ use super::logged::Logged;
 use super::witness::{Doubts, Witness};
 use crate::store::disk::Disk;
 use crate::store::{CreationId, OpenError};
-
-#[cfg(not(target_arch = "wasm32"))]
-pub(super) use self::path::{open_again, open_or_create};
 
 /// What a store knows of its file when it opens it again.
 #[derive(Clone, Copy)]
@@ -43,85 +40,4 @@ pub(super) fn open_again_on(disk: &Arc<dyn Disk>, cache_bytes: usize, known: Kno
     }
     known.doubts.settle(&**disk).map_err(OpenError::Unavailable)?;
     Logged::start(Witness::of(Arc::clone(disk), known.doubts), cache_bytes)
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-mod path {
-    use std::fs::{self, File, OpenOptions};
-    use std::io;
-    use std::path::Path;
-    use std::sync::Arc;
-
-    use super::super::create::{self, Placed};
-    use super::super::engine::StoreOptions;
-    use super::super::header;
-    use super::super::logged::Logged;
-    use super::super::witness::{Doubts, Witness};
-    use super::Known;
-    use crate::store::OpenError;
-    use crate::store::disk::{Disk, FileDisk};
-    use crate::store::lock::{self, FileLock};
-
-    // How often a path may change under the opener before it gives up.
-    const ATTEMPTS_MAX: usize = 16;
-
-    /// Opens the ledger at `path`, or creates it; whoever loses the race to create it opens the winner's.
-    pub(in super::super) fn open_or_create(
-        path: &Path,
-        options: StoreOptions,
-        doubts: &Arc<Doubts>,
-    ) -> Result<Logged, OpenError> {
-        for _ in 0..ATTEMPTS_MAX {
-            match open_locked(path) {
-                Ok(disk) => return named(path, Logged::start(Witness::of(disk, doubts), options.cache_bytes)?),
-                Err(OpenError::Unavailable(error)) if error.kind() == io::ErrorKind::NotFound => {
-                    match create::create(path, options, &mut |_| Ok(()))? {
-                        Placed::Here | Placed::AnotherWasFirst => {}
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Err(OpenError::Unavailable(io::ErrorKind::NotFound.into()))
-    }
-
-    /// Opens the same ledger again, and creates none.
-    pub(in super::super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Logged, OpenError> {
-        named(path, super::open_again_on(&open_locked(path)?, cache_bytes, known)?)
-    }
-
-    fn named(path: &Path, engine: Logged) -> Result<Logged, OpenError> {
-        create::sync_folder(path).map(|()| engine)
-    }
-
-    fn open_locked(path: &Path) -> Result<Arc<dyn Disk>, OpenError> {
-        for _ in 0..ATTEMPTS_MAX {
-            refuse_unopened(path)?;
-            let file = OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)?;
-            let lock = FileLock::take(&file)?;
-            if still_at(path, &file)? {
-                return Ok(Arc::new(FileDisk::new(file, lock)));
-            }
-        }
-        Err(OpenError::Unavailable(io::Error::other("the file is being replaced again and again")))
-    }
-
-    // Opening a pipe or a device may have effects, and closing a second handle of a file may free the lock of the first.
-    fn refuse_unopened(path: &Path) -> Result<(), OpenError> {
-        let metadata = fs::metadata(path).map_err(OpenError::Unavailable)?;
-        if !metadata.is_file() {
-            return Err(header::not_a_file());
-        }
-        if lock::is_open_here(&metadata) { Err(OpenError::AlreadyOpen) } else { Ok(()) }
-    }
-
-    // The file may have been replaced between opening and locking it: then the lock is on one that nobody can find.
-    fn still_at(path: &Path, file: &File) -> Result<bool, OpenError> {
-        let opened = file.metadata().map_err(OpenError::Unavailable)?;
-        match fs::metadata(path) {
-            Ok(found) => Ok(lock::same_file(&found, &opened)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(OpenError::Unavailable(error)),
-        }
-    }
 }
