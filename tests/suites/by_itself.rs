@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const LEASE: Duration = Duration::from_secs(30);
 const RETENTION: Duration = Duration::from_hours(1);
 /// Far more than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 static CHARGE: Operation = Operation::repeatable("charge").lease(LEASE).retention(RETENTION);
 

@@ -45,7 +45,7 @@ struct Effort {
     replayed: u64,
 }
 
-const FULL: Effort = Effort { rounds: 7, slice: Duration::from_millis(1000), replayed: 10_000 };
+const FULL: Effort = Effort { rounds: 7, slice: Duration::from_secs(1), replayed: 10_000 };
 const SHORT: Effort = Effort { rounds: 1, slice: Duration::from_millis(60), replayed: 100 };
 
 fn main() -> Result<ExitCode> {

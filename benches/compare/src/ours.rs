@@ -17,7 +17,7 @@ pub(crate) fn in_ledger(path: &Path, callers: usize) -> Result<Side> {
         Ok(Box::new(move |number| {
             let text = key(number);
             asked.claim(&text)?.complete_with(|tx| -> Result<Response, Error> {
-                tx.put("wallet", text.as_bytes(), &ROW)?;
+                tx.put("wallet", text.as_bytes(), ROW)?;
                 Ok(answer())
             })?;
             Ok(())

@@ -28,7 +28,7 @@ const REPLAY: &str = "SELECT fingerprint, state, answer FROM requests WHERE scop
 
 const OPERATION: &str = "POST /v1/charges";
 const FINGERPRINT: [u8; 32] = [7; 32];
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// One transaction that inserts, writes the row, and completes.
 pub(crate) fn one(path: &Path, callers: usize) -> Result<Side> {
