@@ -72,6 +72,7 @@ impl Claim {
     pub(crate) fn new(engine: Arc<Engine>, granted: Granted, remembered_for_ms: u64) -> Self {
         let address = granted.address().clone();
         let record = granted.deliver();
+        engine.hold_claim(&address, record.fence);
         Self { engine, address, record, remembered_for_ms, ended: None, lost: Arc::default() }
     }
 
@@ -343,8 +344,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        if self.ended.is_none() {
-            self.engine.drop_claim(&self.address, self.record.fence);
+        match self.ended {
+            None => self.engine.drop_claim(&self.address, self.record.fence),
+            Some(Ending::Lost) => self.engine.let_go_of_claim(&self.address, self.record.fence),
+            Some(Ending::Settled(_)) => {}
         }
     }
 }

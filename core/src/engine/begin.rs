@@ -60,7 +60,7 @@ impl Drop for Granted {
     fn drop(&mut self) {
         let Some(record) = self.record.take() else { return };
         if self.recovered {
-            self.engine.drop_claim(&self.address, record.fence);
+            self.engine.drop_undelivered(&self.address, record.fence);
         } else {
             drop(self.engine.submit_settle(self.address.clone(), record.fence, Settlement::Release));
         }

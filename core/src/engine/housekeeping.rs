@@ -12,7 +12,7 @@ use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::index::{self, FOR_A_PERSON, RECOVERABLE};
 use crate::key::{KeyId, Scope};
 use crate::machine::expire::{Age, age};
-use crate::machine::record::{Record, State, Witness};
+use crate::machine::record::{Record, Stamp, State, Witness};
 use crate::machine::recover::is_lapsed;
 use crate::operation::Effect;
 use crate::options::STATS_COUNT_MAX;
@@ -100,9 +100,31 @@ impl Engine {
         let mut counted = Counted { counters, ..Counted::default() };
         self.count_unsettled(&*snapshot, &mut counted)?;
         let limit = usize::try_from(STATS_COUNT_MAX).unwrap_or(usize::MAX);
-        counted.due = due_rows(&*snapshot, self.now().wall_ms, limit)?.len() as u64;
+        counted.due = self.due(&*snapshot, self.now(), limit)?.len() as u64;
         self.count_volatile(&mut counted);
         Ok(counted)
+    }
+
+    /// At most `limit` records that a sweep has something to do with, oldest first.
+    ///
+    /// The index goes by the wall clock, a lease by what L7 says: a claim whose lease goes on is passed over.
+    fn due(&self, view: &dyn Snapshot, now: Stamp, limit: usize) -> Result<Vec<Address>, EngineError> {
+        let end = index::expiry_end(now.wall_ms);
+        let end = end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.as_slice()));
+        let (mut due, mut from) = (Vec::new(), Vec::new());
+        while due.len() < limit {
+            let keys = rows_from(view, Space::Expiry, &from, end, limit - due.len())?;
+            let Some(last) = keys.last() else { break };
+            from = [last.as_slice(), &[0]].concat();
+            for key in &keys {
+                let (_, row) = index::read_expiry(key)?;
+                let Some((id, record)) = read_entry(view, &row)? else { continue };
+                if age(&record, &self.memory.look(&row).witness, now) != Age::AsStored {
+                    due.push(Address { id, row });
+                }
+            }
+        }
+        Ok(due)
     }
 
     /// Walks the unsettled rows operation by operation, oldest first, and skips from each to the next.
@@ -172,13 +194,6 @@ fn waits_since(record: &Record) -> u64 {
     }
 }
 
-/// At most `limit` expiry rows whose instant has passed, oldest first.
-fn due_rows(view: &dyn Snapshot, now_wall_ms: u64, limit: usize) -> Result<Vec<Vec<u8>>, EngineError> {
-    let end = index::expiry_end(now_wall_ms);
-    let end = end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.as_slice()));
-    rows_from(view, Space::Expiry, &[], end, limit)
-}
-
 impl Session<'_> {
     /// Every key id of a scope that has a stored record.
     fn addresses_of(&self, scope: &Scope) -> Result<BTreeMap<RowKey, KeyId>, EngineError> {
@@ -220,28 +235,25 @@ impl Session<'_> {
 
     pub(crate) fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
         let mut sweep = Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
-        let rows = due_rows(self.overlay, self.now.wall_ms, limit.saturating_add(1))?;
-        sweep.more = rows.len() > limit;
-        for key in rows.iter().take(limit) {
-            let (_, row) = index::read_expiry(key)?;
-            self.sweep_one(row, &mut sweep)?;
+        let due = self.engine.due(self.overlay, self.now, limit.saturating_add(1))?;
+        sweep.more = due.len() > limit;
+        for address in due.iter().take(limit) {
+            self.sweep_one(address, &mut sweep)?;
         }
         Ok(sweep)
     }
 
-    fn sweep_one(&mut self, row: RowKey, sweep: &mut Sweep) -> Result<(), EngineError> {
-        let Some((id, _)) = read_entry(self.overlay, &row)? else { return Ok(()) };
-        let address = Address { id, row };
-        let (found, witness) = self.find(&address)?;
+    fn sweep_one(&mut self, address: &Address, sweep: &mut Sweep) -> Result<(), EngineError> {
+        let (found, witness) = self.find(address)?;
         let Some(stored) = &found.stored else { return Ok(()) };
         match age(stored, &witness, self.now) {
             Age::AsStored => {}
             Age::Next(next) => {
-                self.write(&address, Some(stored), Some(&next))?;
+                self.write(address, Some(stored), Some(&next))?;
                 sweep.tombstoned += 1;
             }
             Age::NoRecord => {
-                self.write(&address, Some(stored), None)?;
+                self.write(address, Some(stored), None)?;
                 sweep.removed += 1;
             }
         }

@@ -1,6 +1,7 @@
 //! Which ledgers' closures this thread is inside of: a call back into one of them could only wait for itself (G2).
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 thread_local! {
     static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
@@ -10,8 +11,8 @@ thread_local! {
 pub(crate) struct Inside;
 
 impl Inside {
-    pub(crate) fn enter<Engine>(engine: &Engine) -> Self {
-        INSIDE.with_borrow_mut(|inside| inside.push(name_of(engine)));
+    pub(crate) fn enter<Engine>(engine: &Arc<Engine>) -> Self {
+        INSIDE.with_borrow_mut(|inside| inside.push(name_of(&**engine)));
         Self
     }
 }

@@ -63,8 +63,31 @@ impl Engine {
         self.session(move |session| session.record_step(&address, fence, &step))
     }
 
-    /// S2: ends the lease at once for everyone in this process, without I/O.
+    /// Somebody has the claim object from now on.
+    pub(crate) fn hold_claim(&self, address: &Address, fence: u64) {
+        self.memory.with(address, |slot| slot.witness.held = Some(fence));
+    }
+
+    /// The claim object is gone, and so is the claim.
+    pub(crate) fn let_go_of_claim(&self, address: &Address, fence: u64) {
+        self.memory.with_existing(&address.row, |slot| {
+            slot.witness.held.take_if(|held| *held == fence);
+        });
+    }
+
+    /// S2: the claim object was dropped unsettled: ends its lease at once for everyone in this process, without I/O. If the
+    /// record was settled by its id meanwhile, nobody holds that fence any more and there is nothing to end.
     pub(crate) fn drop_claim(&self, address: &Address, fence: u64) {
+        self.memory.with_existing(&address.row, |slot| {
+            if slot.witness.held.take_if(|held| *held == fence).is_some() {
+                slot.witness.dropped = slot.witness.dropped.max(Some(fence));
+                slot.wake();
+            }
+        });
+    }
+
+    /// A recovery worker's claim never reached it: the lease that it was granted is over.
+    pub(crate) fn drop_undelivered(&self, address: &Address, fence: u64) {
         self.memory.with(address, |slot| {
             slot.witness.dropped = slot.witness.dropped.max(Some(fence));
             slot.wake();
@@ -97,7 +120,10 @@ impl Session<'_> {
         let (found, _) = self.find(address)?;
         match settle(found.record(), fence, settlement, self.now) {
             Settled::Store(_) if found.is_volatile() && *settlement == Settlement::Release => {
-                self.engine.memory.with_existing(&address.row, |slot| slot.volatile = None);
+                self.engine.memory.with_existing(&address.row, |slot| {
+                    slot.volatile = None;
+                    slot.witness.forget_before(fence + 1);
+                });
                 Ok(())
             }
             Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),

@@ -181,6 +181,8 @@ pub(crate) struct Witness {
     pub(crate) renewed: Option<(u64, Lease)>,
     /// The fence of a claim that was dropped without being settled (S2).
     pub(crate) dropped: Option<u64>,
+    /// The fence of a claim object that somebody in this process has.
+    pub(crate) held: Option<u64>,
     /// The fence of a lease of another opening, and the monotonic reading when it was first seen (L7).
     pub(crate) seen: Option<(u64, u64)>,
 }
@@ -190,6 +192,7 @@ impl Witness {
     pub(crate) fn forget_before(&mut self, fence: u64) {
         self.renewed.take_if(|(known, _)| *known < fence);
         self.dropped.take_if(|known| *known < fence);
+        self.held.take_if(|known| *known < fence);
         self.seen.take_if(|(known, _)| *known < fence);
     }
 
