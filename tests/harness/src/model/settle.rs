@@ -79,6 +79,8 @@ impl Model {
         let known = record.steps.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         match (&record.state, known) {
             (State::InProgress, _) if record.effect == Effect::InLedger => Err(Code::InvalidArgument),
+            // Parked by a begin is not settled by this fence.
+            (State::Parked { found_lapsed: true, .. }, _) => Err(Code::ClaimLost),
             (_, Some(known)) if known == value => Ok(()),
             (State::InProgress, Some(_)) => Err(Code::InvalidArgument),
             (State::InProgress, None) => {

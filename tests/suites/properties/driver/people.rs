@@ -78,8 +78,8 @@ impl Driver {
     pub(super) fn sweep(&mut self, limit: usize) -> Verdict {
         let limit = if self.model.sweep_has_a_choice(limit) { 100 } else { limit };
         let seen = self.ledger.sweep(limit).map_err(|error| format!("sweep: {error}"))?;
-        let expected = self.model.sweep(limit);
         let seen = Swept { tombstoned: seen.tombstoned, removed: seen.removed, more: seen.more };
+        let expected = self.model.sweep(limit);
         self.same("swept", &seen, &expected)
     }
 }
