@@ -5,6 +5,7 @@
 
 mod command;
 mod driver;
+mod found;
 mod look;
 mod stage;
 mod store;
@@ -99,6 +100,17 @@ const ANSWERS: [&str; 32] = [
     "complete_with: ok",
     "resolve: ok",
 ];
+
+#[test]
+fn what_was_found_once_is_not_found_again() {
+    for (fault, story) in found::stories() {
+        for kind in [Kind::Memory, Kind::Disk, Kind::File] {
+            if let Err(difference) = driver::run(&story, kind) {
+                panic!("{fault}, on {kind:?}\n{difference}");
+            }
+        }
+    }
+}
 
 #[test]
 fn the_ledger_answers_as_the_contract_says() {
