@@ -48,8 +48,8 @@ fn complete(ledger: &Ledger, records: std::ops::Range<usize>) {
         claims.iter().try_for_each(|claim| tx.complete(claim.key_id(), claim.fence(), Response::bytes([7; 100])))
     });
     completed.unwrap_or_else(|error: Error| panic!("{error}"));
-    // They were settled by their ids: what a drop would leave in memory is not what is measured here.
-    claims.into_iter().for_each(std::mem::forget);
+    // They were settled by their ids; dropping them leaves nothing in memory, or the figures below would grow with it.
+    drop(claims);
 }
 
 fn ask(number: usize) -> Begin {
