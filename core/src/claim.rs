@@ -144,6 +144,7 @@ impl Claim {
     ///
     /// # Errors
     /// `ClaimLost`; `InvalidArgument` for InLedger operations and for a name that has another value; `TooLarge`.
+    #[tracing::instrument(level = "debug", name = "keyledger.record_step", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub fn record_step(&mut self, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
         let step = Step { name: name.to_owned(), value: value.into() };
         check_step(&step, self.engine.options)?;
@@ -171,6 +172,7 @@ impl Claim {
     ///
     /// # Errors
     /// `InvalidArgument` for a lease of zero; `ClaimLost`, which also sets the [`LostSignal`].
+    #[tracing::instrument(level = "debug", name = "keyledger.heartbeat", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub fn heartbeat_for(&self, lease: Duration) -> Result<()> {
         let lease_ms = valid_lease(lease)?;
         let beat = self.engine.heartbeat(&self.address, self.fence(), lease_ms);
@@ -226,6 +228,7 @@ impl Claim {
     }
 
     /// Settles without giving the claim away, for whoever only borrows it.
+    #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub(crate) fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
         self.check_not_ended()?;
         let settlement = stored_form(settlement, self.engine.options);
@@ -260,6 +263,7 @@ impl Claim {
     ///
     /// # Errors
     /// Whatever `f` returns; `ClaimLost`; `ClaimSettled`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
+    #[tracing::instrument(level = "debug", name = "keyledger.complete_with", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub fn complete_with<E>(
         &mut self,
         f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<Response, E>,

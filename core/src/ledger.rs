@@ -6,6 +6,8 @@ mod keeping;
 mod looking;
 mod run;
 mod settling;
+#[cfg(test)]
+mod spans;
 
 use std::fmt;
 use std::path::Path;
@@ -81,9 +83,8 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`begin`](Ledger::begin); `TooLarge` for the memo.
+    #[tracing::instrument(level = "debug", name = "keyledger.begin", skip_all, fields(operation = begin.operation().name()))]
     pub fn begin_with(&self, begin: &Begin) -> Result<Decision> {
-        let span = tracing::debug_span!("keyledger.begin", operation = begin.operation().name());
-        let _entered = span.enter();
         let asked = begin.check(&self.engine)?;
         let answer = match begin.wait_ms() {
             0 => self.engine.begin(&asked)?,
@@ -99,6 +100,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`begin_with`](Ledger::begin_with). One invalid entry refuses the whole call before anything is stored.
+    #[tracing::instrument(level = "debug", name = "keyledger.begin_many", skip_all, fields(count = begins.len()))]
     pub fn begin_many(&self, begins: &[Begin]) -> Result<Vec<Decision>> {
         let asked = begins.iter().map(|begin| begin.check(&self.engine)).collect::<Result<_>>()?;
         let answers = self.engine.begin_many(asked)?;

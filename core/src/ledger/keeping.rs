@@ -67,6 +67,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.forget", skip_all, fields(operation = %id.operation()))]
     pub fn forget(&self, id: &KeyId, even_if_unknown: bool) -> Result<Forgotten> {
         Ok(self.engine.forget(id.clone(), even_if_unknown)?.into())
     }
@@ -75,6 +76,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.forget_scope", skip_all)]
     pub fn forget_scope(&self, scope: &Scope, even_if_unknown: bool) -> Result<Forgotten> {
         Ok(self.engine.forget_scope(scope.clone(), even_if_unknown)?.into())
     }
@@ -84,6 +86,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.sweep", skip_all, fields(limit))]
     pub fn sweep(&self, limit: usize) -> Result<Swept> {
         Ok(self.engine.sweep(limit)?.into())
     }
@@ -109,6 +112,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `Unavailable` while there are claims, unless `even_with_claims`; those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.compact", skip_all)]
     pub fn compact(&self, even_with_claims: bool) -> Result<Compacted> {
         if !even_with_claims && self.stats()?.in_progress > 0 {
             return Err(Error::Unavailable(
@@ -125,6 +129,7 @@ impl Ledger {
     /// # Errors
     /// `Unavailable` when the path exists or cannot be made; those of storage.
     #[cfg(not(target_arch = "wasm32"))]
+    #[tracing::instrument(level = "debug", name = "keyledger.snapshot", skip_all)]
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<()> {
         Ok(self.engine.copy_to(path.as_ref())?)
     }
@@ -135,6 +140,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.suspend", skip_all)]
     pub fn suspend(&self) -> Result<()> {
         Ok(self.engine.suspend()?)
     }
@@ -143,6 +149,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::open`].
+    #[tracing::instrument(level = "debug", name = "keyledger.resume", skip_all)]
     pub fn resume(&self) -> Result<()> {
         Ok(self.engine.resume()?)
     }
@@ -152,6 +159,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Ledger::open`].
+    #[tracing::instrument(level = "debug", name = "keyledger.reopen", skip_all)]
     pub fn reopen(&self) -> Result<()> {
         Ok(self.engine.reopen()?)
     }
@@ -162,6 +170,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.close", skip_all)]
     pub fn close(&self) -> Result<()> {
         Ok(self.engine.close()?)
     }

@@ -18,6 +18,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `ClaimLost` (contract section 4); `Ambiguous`, after which `reopen` and the same call are safe (S6).
+    #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %id.operation(), fence))]
     pub fn settle(&self, id: &KeyId, fence: u64, settlement: Settlement) -> Result<()> {
         let settlement = stored_form(settlement, self.engine.options);
         Ok(self.engine.settle(&self.engine.address(id.clone()), fence, settlement)?)
@@ -27,6 +28,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `ClaimLost`; `InvalidArgument` for a lease of zero.
+    #[tracing::instrument(level = "debug", name = "keyledger.heartbeat", skip_all, fields(operation = %id.operation(), fence))]
     pub fn heartbeat(&self, id: &KeyId, fence: u64, lease: Duration) -> Result<()> {
         Ok(self.engine.heartbeat(&self.engine.address(id.clone()), fence, valid_lease(lease)?)?)
     }
@@ -35,6 +37,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`Claim::record_step`].
+    #[tracing::instrument(level = "debug", name = "keyledger.record_step", skip_all, fields(operation = %id.operation(), fence))]
     pub fn record_step(&self, id: &KeyId, fence: u64, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
         let step = Step { name: name.to_owned(), value: value.into() };
         check_step(&step, self.engine.options)?;
@@ -46,6 +49,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `InvalidKey`, `InvalidArgument` for the operation; those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.recover", skip_all, fields(operation = operation.name()))]
     pub fn recover(&self, operation: &Operation, limit: usize) -> Result<Vec<Claim>> {
         let (name, terms) = (operation_name(operation)?, valid_terms(operation)?);
         let granted = self.engine.recover(name, terms.into(), limit)?;
@@ -60,6 +64,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `NotParked` for another fence, or a record that is not parked; the same fence and outcome again is ok.
+    #[tracing::instrument(level = "debug", name = "keyledger.resolve", skip_all, fields(operation = %id.operation(), fence, resolution = resolution.as_str()))]
     pub fn resolve(&self, id: &KeyId, fence: u64, resolution: Resolution, who: &str, note: &str) -> Result<()> {
         let resolution = stored_resolution(resolution, self.engine.options);
         let address = self.engine.address(id.clone());
@@ -70,6 +75,7 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`resolve`](Ledger::resolve), save that a record which somebody else settles meanwhile is passed over.
+    #[tracing::instrument(level = "debug", name = "keyledger.resolve_many", skip_all, fields(resolution = resolution.as_str()))]
     pub fn resolve_many(&self, filter: &Filter, resolution: &Resolution, who: &str, note: &str) -> Result<u64> {
         let mut filter = filter.clone().parked();
         let mut resolved = 0;
@@ -94,6 +100,7 @@ impl Ledger {
     ///
     /// # Errors
     /// Whatever `f` returns, and those of storage.
+    #[tracing::instrument(level = "debug", name = "keyledger.transaction", skip_all)]
     pub fn transaction<T, E>(&self, f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, E>) -> Result<T, E>
     where
         T: Send + 'static,
