@@ -7,7 +7,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-use crate::{Begin, Claim, Decision, Error, Fingerprint, Filter, Key, Ledger, Operation, Resolution, Response, Scope};
+use crate::{Begin, Claim, Decision, Error, Filter, Fingerprint, Key, Ledger, Operation, Resolution, Response, Scope};
 
 /// Writes down every span and event with its fields.
 #[derive(Clone, Default)]
@@ -93,7 +93,8 @@ fn i10_no_span_tells_a_key_a_scope_or_what_was_asked_or_answered() {
     tracing::subscriber::with_default(scribe.clone(), || a_day_of_calls(&ledger)).unwrap();
     let text = scribe.text.lock().unwrap();
     assert!(!text.contains("secret"), "{text}");
-    for span in ["begin", "record_step", "heartbeat", "complete_with", "settle", "resolve", "recover", "sweep", "close"] {
+    for span in ["begin", "record_step", "heartbeat", "complete_with", "settle", "resolve", "recover", "sweep", "close"]
+    {
         assert!(text.contains(&format!("\nkeyledger.{span}")), "{span}: {text}");
     }
     assert!(text.contains("operation=\"POST /v1/charges\"") && text.contains("decision=\"acquired\""), "{text}");
