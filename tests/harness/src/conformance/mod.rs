@@ -1,7 +1,7 @@
 //! Runs `bindings/conformance/` through the public surface: scenarios with a manual clock, and vectors.
 //!
 //! What a scenario may say is in `bindings/conformance/README.md`. Every step is done, what happened becomes JSON, and
-//! [`compare`] holds it against what was expected.
+//! `compare` holds it against what was expected.
 
 mod answers;
 mod compare;
