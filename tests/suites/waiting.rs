@@ -124,7 +124,8 @@ fn p7_closing_and_suspending_wake_waiters() {
 #[test]
 fn p4_of_many_waiters_one_is_granted_and_the_others_go_on_waiting() {
     const WAITERS: usize = 16;
-    let (ledger, key, running, runs) = (Ledger::in_memory().unwrap(), Key::random(), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (ledger, key, running, runs) =
+        (Ledger::in_memory().unwrap(), Key::random(), AtomicUsize::new(0), AtomicUsize::new(0));
     let claim = owner(&ledger, &CHARGE, &key);
     thread::scope(|scope| {
         for _ in 0..WAITERS {
@@ -187,8 +188,7 @@ fn p1_a_day_in_futures_on_a_file() {
         assert_eq!(row, Some(b"5".to_vec()));
         let swept = ledger.sweep_async(10).await.unwrap();
         assert_eq!(swept.removed + swept.tombstoned, 0);
-        let refused: Result<(), Error> =
-            ledger.transaction_async(|tx| tx.insert_unique("wallet", b"ada", "6")).await;
+        let refused: Result<(), Error> = ledger.transaction_async(|tx| tx.insert_unique("wallet", b"ada", "6")).await;
         assert_eq!(refused.unwrap_err().code().as_str(), "unique_violation");
     });
     ledger.close().unwrap();
