@@ -14,11 +14,12 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// One test for each store that the scenario can run in; one that is ignored where Rust lacks what it needs.
+/// One test for each store that the scenario can run in; none where its input cannot be written in Rust at all, because a type
+/// rules it out: a negative duration, text that is not UTF-8, a lone surrogate.
 fn scenario(case: &Case) -> Vec<Trial> {
     let needs = &case.scenario.needs;
     if needs.iter().any(|need| *need != Need::File) {
-        return vec![trial(case, Store::Memory).with_ignored_flag(true)];
+        return Vec::new();
     }
     let stores: &[Store] = if needs.contains(&Need::File) { &[Store::File] } else { &[Store::Memory, Store::File] };
     stores.iter().map(|store| trial(case, *store)).collect()
