@@ -135,9 +135,19 @@ impl Claim {
         if let Some(step) = self.record.steps.iter().find(|step| step.name == name) {
             return Ok(step.value.clone());
         }
+        self.check_may_step(name)?;
         let value = f()?;
         self.record_step(name, value.clone())?;
         Ok(value)
+    }
+
+    /// What would be refused after `f` has run is refused before it.
+    fn check_may_step(&self, name: &str) -> Result<()> {
+        self.check_not_ended()?;
+        if self.effect() == Effect::InLedger {
+            return Err(EngineError::StepRefused.into());
+        }
+        check_step(&Step { name: name.to_owned(), value: Vec::new() }, self.engine.options)
     }
 
     /// Records a step's result. On return it is on disk.
@@ -237,7 +247,7 @@ impl Claim {
         settled
     }
 
-    fn check_not_ended(&self) -> Result<()> {
+    pub(crate) fn check_not_ended(&self) -> Result<()> {
         match self.ended {
             Some(Ending::Settled(_)) => Err(Error::ClaimSettled),
             Some(Ending::Lost) => Err(Error::ClaimLost),
@@ -337,6 +347,11 @@ impl Claim {
     /// The settlement is on disk, or on its way there: dropping this object ends nothing.
     pub(crate) fn mark_settled(&mut self, settlement: Settlement) {
         self.ended = Some(Ending::Settled(settlement));
+    }
+
+    /// What was on its way did not arrive: the claim is as it was.
+    pub(crate) fn not_settled(&mut self) {
+        self.ended = None;
     }
 
     /// A settlement that was on its way has ended like this.

@@ -93,8 +93,9 @@ impl ManualClock {
 
     /// Lets time pass on both clocks.
     pub fn advance(&self, span: Duration) {
-        self.time.wall_ms.fetch_add(millis(span), Ordering::SeqCst);
-        self.time.monotonic_ms.fetch_add(millis(span), Ordering::SeqCst);
+        for clock in [&self.time.wall_ms, &self.time.monotonic_ms] {
+            let _ = clock.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |ms| Some(ms.saturating_add(millis(span))));
+        }
     }
 
     /// Moves the wall clock alone, as somebody who sets it would. Stops at zero.

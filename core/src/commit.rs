@@ -237,8 +237,14 @@ impl Commits {
         }
     }
 
+    /// Has the pump lead. Where it has ended, with its ledger, the caller leads: nobody is left waiting.
     #[cfg(not(target_arch = "wasm32"))]
-    fn call_pump(self: &Commits, mut queue: MutexGuard<'_, Queue>) {
+    fn call_pump(&self, mut queue: MutexGuard<'_, Queue>) {
+        if queue.pump == Pump::Ended {
+            drop(queue);
+            let _ = self.lead(|_| (), |_| ());
+            return;
+        }
         queue.pump = Pump::Called;
         drop(queue);
         self.pump_bell.notify_one();

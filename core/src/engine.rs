@@ -169,15 +169,18 @@ impl Engine {
 
     /// Refuses calls on a handle that is not open, and calls from inside a closure that it runs.
     pub(crate) fn check_open(&self) -> Result<(), EngineError> {
-        if reentry::is_inside(self) {
-            return Err(EngineError::Reentrant);
-        }
+        self.check_outside()?;
         match self.phase() {
             Phase::Open => Ok(()),
             Phase::Poisoned => Err(EngineError::Poisoned),
             Phase::Suspended => Err(EngineError::Suspended),
             Phase::Closed => Err(EngineError::Closed),
         }
+    }
+
+    /// Refuses calls from inside a closure that this ledger runs (G2).
+    fn check_outside(&self) -> Result<(), EngineError> {
+        if reentry::is_inside(self) { Err(EngineError::Reentrant) } else { Ok(()) }
     }
 
     pub(crate) fn phase(&self) -> Phase {

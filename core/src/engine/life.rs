@@ -68,6 +68,7 @@ impl Engine {
 
     /// P6: stores the leases renewed in memory, lets go of file and lock. Volatile reservations end with it.
     pub(crate) fn suspend(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.check_outside()?;
         match self.phase() {
             Phase::Suspended => return Ok(()),
             Phase::Open | Phase::Poisoned | Phase::Closed => self.check_open()?,
@@ -77,6 +78,7 @@ impl Engine {
 
     /// P6: opens the file again. Durable claims are as they were; their leases ran on.
     pub(crate) fn resume(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.check_outside()?;
         match self.phase() {
             Phase::Open => return Ok(()),
             Phase::Suspended => {}
@@ -94,6 +96,7 @@ impl Engine {
 
     /// S6: opens the file again after a failed commit. Claims outlive it, in memory and on disk.
     pub(crate) fn reopen(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.check_outside()?;
         match self.phase() {
             Phase::Suspended => return Err(EngineError::Suspended),
             Phase::Closed => return Err(EngineError::Closed),
@@ -108,6 +111,7 @@ impl Engine {
 
     /// P7: idempotent.
     pub(crate) fn close(self: &Arc<Self>) -> Result<(), EngineError> {
+        self.check_outside()?;
         match self.phase() {
             Phase::Closed => return Ok(()),
             Phase::Open => self.let_go(Phase::Closed)?,

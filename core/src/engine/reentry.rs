@@ -17,6 +17,21 @@ impl Inside {
     }
 }
 
+/// Says that this thread does somebody else's work until it is dropped: what it is inside of is not that caller's concern.
+pub(crate) struct Outside(Vec<usize>);
+
+impl Outside {
+    pub(crate) fn enter() -> Self {
+        Self(INSIDE.take())
+    }
+}
+
+impl Drop for Outside {
+    fn drop(&mut self) {
+        INSIDE.set(std::mem::take(&mut self.0));
+    }
+}
+
 impl Drop for Inside {
     fn drop(&mut self) {
         INSIDE.with_borrow_mut(Vec::pop);

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::reentry::Outside;
 use super::{Engine, EngineError, Found, Phase, find, read_with};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
@@ -99,6 +100,7 @@ impl Engine {
         let after = self.after(traces.clone());
         let engine = self.clone();
         let play = move |overlay: &mut Overlay| {
+            let _outside = Outside::enter();
             let mut session = Session { overlay, engine: &engine, now: engine.now(), traces: &traces };
             let result = work(&mut session)?;
             traces.keep();

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Engine, EngineError, Session};
+use super::{Engine, EngineError, Session, find};
 use crate::codec::address::Address;
 use crate::commit::Ticket;
-use crate::machine::record::{AuditEntry, Lease, Record, State, Step};
+use crate::machine::record::{AuditEntry, Lease, Record, Stamp, State, Step};
 use crate::machine::recover::is_lapsed;
 use crate::machine::settle::{
     Beat, Resolution, Settled, Settlement, StepVerdict, heartbeat, park_again, record_step, resolve, settle,
 };
 use crate::response::Response;
+use crate::volatile::Slot;
 
 /// What `complete_with` finds before it runs anything (G2).
 pub(crate) enum Stepped {
@@ -42,19 +43,22 @@ impl Engine {
         self.submit(move |session| session.settle(&address, fence, &settlement))
     }
 
-    /// Renews the lease in memory: no commit (section 4).
-    pub(crate) fn heartbeat(&self, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
-        let (found, _, now) = self.find_now(address)?;
-        match heartbeat(found.record(), fence, lease_ms, now) {
-            Beat::Renewed(lease) => {
-                self.memory.with(address, |slot| {
-                    slot.witness.renewed = Some((fence, lease));
-                    slot.witness.dropped.take_if(|dropped| *dropped >= fence);
-                });
-                Ok(())
+    /// Renews the lease in memory: no commit (section 4). While a commit in hand may take the claim over, only it decides.
+    pub(crate) fn heartbeat(self: &Arc<Self>, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
+        self.check_open()?;
+        let decided = self.memory.with(address, |slot| -> Result<bool, EngineError> {
+            if slot.commits > 0 {
+                return Ok(false);
             }
-            Beat::Lost => Err(EngineError::ClaimLost),
+            let (snapshot, now) = (self.snapshot()?, self.now());
+            let found = find(&*snapshot, address, slot.glimpse(), now)?;
+            beat(slot, found.record(), fence, lease_ms, now).map(|()| true)
+        })?;
+        if decided {
+            return Ok(());
         }
+        let address = address.clone();
+        self.session(move |session| session.heartbeat(&address, fence, lease_ms))
     }
 
     /// Stores a step's result. On return it is on disk.
@@ -114,7 +118,25 @@ impl Engine {
     }
 }
 
+/// Renews a lease in memory, if the claim is still this fence's.
+fn beat(slot: &mut Slot, record: Option<&Record>, fence: u64, lease_ms: u64, now: Stamp) -> Result<(), EngineError> {
+    match heartbeat(record, fence, lease_ms, now) {
+        Beat::Renewed(lease) => {
+            slot.witness.renewed = Some((fence, lease));
+            slot.witness.dropped.take_if(|dropped| *dropped >= fence);
+            Ok(())
+        }
+        Beat::Lost => Err(EngineError::ClaimLost),
+    }
+}
+
 impl Session<'_> {
+    fn heartbeat(&mut self, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
+        let (found, _) = self.find(address)?;
+        let now = self.now;
+        self.engine.memory.with(address, |slot| beat(slot, found.record(), fence, lease_ms, now))
+    }
+
     /// Settles the claim with this fence; decided on what is on disk now.
     pub(crate) fn settle(&mut self, address: &Address, fence: u64, settlement: &Settlement) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;

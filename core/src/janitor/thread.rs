@@ -1,13 +1,17 @@
 //! The janitor's own thread.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::work::Work;
+use super::work::{Tick, Work};
 use crate::error::{Error, Result};
 use crate::wake::Bell;
+
+/// A longer interval counts as this: a year.
+const INTERVAL_MAX: Duration = Duration::from_hours(365 * 24);
 
 /// After a step that failed, the first pause; it doubles up to the interval.
 const BACKOFF: Duration = Duration::from_secs(1);
@@ -57,7 +61,7 @@ fn run(work: &Work, stop: &Stop) {
         if stop.asked.load(Ordering::Acquire) {
             return;
         }
-        pause = match work.tick() {
+        pause = match tick_guarded(work) {
             Ok(tick) => {
                 failures = 0;
                 jittered(work, tick.next_in)
@@ -72,6 +76,12 @@ fn run(work: &Work, stop: &Stop) {
     }
 }
 
+/// A panic of a callback is an error like any other: the janitor goes on.
+fn tick_guarded(work: &Work) -> Result<Tick> {
+    let panicked = |_| Err(Error::Unavailable("a callback of the janitor panicked".into()));
+    catch_unwind(AssertUnwindSafe(|| work.tick())).unwrap_or_else(panicked)
+}
+
 /// Doubles with each failure, up to the interval.
 fn backoff(interval: Duration, failures: u32) -> Duration {
     BACKOFF.saturating_mul(2_u32.saturating_pow(failures - 1)).min(interval)
@@ -79,7 +89,7 @@ fn backoff(interval: Duration, failures: u32) -> Duration {
 
 /// The interval, give or take a fifth.
 fn jittered(work: &Work, interval: Duration) -> Duration {
-    interval.mul_f64(0.8 + 0.4 * random(work))
+    interval.min(INTERVAL_MAX).mul_f64(0.8 + 0.4 * random(work))
 }
 
 /// A number from 0 up to 1.

@@ -242,7 +242,8 @@ impl Claim {
         let valid = check_step(&step, self.engine().options);
         let (engine, address, fence, stored) =
             (self.engine().clone(), self.address().clone(), self.fence(), step.clone());
-        let ticket = valid.map(|()| engine.submit(move |session| session.record_step(&address, fence, &stored)));
+        let open = valid.and_then(|()| Ok(engine.check_open()?));
+        let ticket = open.map(|()| engine.submit(move |session| session.record_step(&address, fence, &stored)));
         async move {
             engine.arrival(ticket?).await??;
             self.remember_step(step);
@@ -263,11 +264,19 @@ impl Claim {
         E: From<Error> + Send + 'static,
     {
         let (engine, completion) = (self.engine().clone(), self.completion(f));
-        let ticket = completion.map(|completion| engine.submit(completion));
+        let open = completion.and_then(|completion| Ok(engine.check_open().map(|()| completion)?));
+        let ticket = open.map(|completion| engine.submit(completion));
+        if ticket.is_ok() {
+            // As in `settle_async`: should this future be dropped, the claim must not end its lease before its completion.
+            self.mark_settled(Settlement::Complete(Response::empty()));
+        }
         async move {
-            let response = engine.arrival(ticket?).await.map_err(Error::from)??;
-            self.mark_settled(Settlement::Complete(response.clone()));
-            Ok(response)
+            let ended = engine.arrival(ticket?).await.map_err(Error::from).map_err(E::from).and_then(|ended| ended);
+            match &ended {
+                Ok(response) => self.mark_settled(Settlement::Complete(response.clone())),
+                Err(_) => self.not_settled(),
+            }
+            ended
         }
     }
 
@@ -278,10 +287,17 @@ impl Claim {
     ) -> impl Future<Output = Result<(), SettleError>> + Send + 'static {
         let settlement = stored_form(settlement, self.engine().options);
         let engine = self.engine().clone();
-        let ticket = engine.submit_settle(self.address().clone(), self.fence(), settlement.clone());
-        // The outcome is on its way: should this future be dropped, the claim must not end its lease before it.
-        self.mark_settled(settlement.clone());
+        let open = self.check_not_ended().and_then(|()| Ok(engine.check_open()?));
+        let ticket = open.map(|()| engine.submit_settle(self.address().clone(), self.fence(), settlement.clone()));
+        if ticket.is_ok() {
+            // The outcome is on its way: should this future be dropped, the claim must not end its lease before it.
+            self.mark_settled(settlement.clone());
+        }
         async move {
+            let ticket = match ticket {
+                Ok(ticket) => ticket,
+                Err(source) => return Err(SettleError { claim: Box::new(self), source }),
+            };
             let settled = engine.arrival(ticket).await.and_then(|ended| ended).map_err(Error::from);
             self.arrived(&settled, settlement);
             settled.map_err(|source| SettleError { claim: Box::new(self), source })

@@ -167,7 +167,7 @@ impl Ledger {
         };
         match handler(&mut claim) {
             Ok(response) => self.settle_success(begin, claim, response),
-            Err(error) => settle_error(claim, means(&error), error),
+            Err(error) => self.settle_error(begin, claim, means(&error), error),
         }
     }
 
@@ -191,6 +191,36 @@ impl Ledger {
         let told = self.engine.begin_nothing(&asked).map_err(Error::from)?;
         answer(self.decision(told, begin.operation()))
     }
+
+    /// Settles the claim of a handler that said no. What it stored itself before, or what somebody else stored meanwhile, is the
+    /// answer: every retry will be told that (I2, S9).
+    fn settle_error<E>(
+        &self,
+        begin: &Begin,
+        mut claim: Claim,
+        means: ErrorMeans,
+        error: E,
+    ) -> Result<Response, RunError<E>> {
+        match claim.settled() {
+            Some(Settlement::Complete(stored)) => return Ok(stored.clone()),
+            Some(Settlement::Fail(stored)) => return Err(RunError::ReplayedFailure(stored.clone())),
+            Some(Settlement::Release | Settlement::Park(_)) => return Err(RunError::Handler(error)),
+            None => {}
+        }
+        let settlement = match (means, claim.effect()) {
+            (ErrorMeans::ByEffect, Effect::InLedger | Effect::Repeatable) | (ErrorMeans::NotDone, _) => {
+                Settlement::Release
+            }
+            (ErrorMeans::ByEffect, Effect::AtMostOnce) => Settlement::Park("the handler raised an error".into()),
+            (ErrorMeans::Final(response), _) => Settlement::Fail(response),
+            (ErrorMeans::Unknown(reason), _) => Settlement::Park(reason),
+        };
+        match claim.settle_in_place(settlement) {
+            Ok(()) => Err(RunError::Handler(error)),
+            Err(Error::ClaimLost) => self.answer_now(begin),
+            Err(ledger_error) => Err(RunError::Ledger(ledger_error)),
+        }
+    }
 }
 
 fn answer<E>(decision: Decision) -> Result<Response, RunError<E>> {
@@ -202,22 +232,5 @@ fn answer<E>(decision: Decision) -> Result<Response, RunError<E>> {
         | Decision::Mismatch
         | Decision::Parked(_)
         | Decision::Gone) => Err(RunError::Refused(Refused { decision: Box::new(decision) })),
-    }
-}
-
-/// Settles the claim of a handler that said no. A claim that is lost meanwhile changes nothing about what the handler said.
-fn settle_error<E>(mut claim: Claim, means: ErrorMeans, error: E) -> Result<Response, RunError<E>> {
-    if claim.settled().is_some() {
-        return Err(RunError::Handler(error));
-    }
-    let settlement = match (means, claim.effect()) {
-        (ErrorMeans::ByEffect, Effect::InLedger | Effect::Repeatable) | (ErrorMeans::NotDone, _) => Settlement::Release,
-        (ErrorMeans::ByEffect, Effect::AtMostOnce) => Settlement::Park("the handler raised an error".into()),
-        (ErrorMeans::Final(response), _) => Settlement::Fail(response),
-        (ErrorMeans::Unknown(reason), _) => Settlement::Park(reason),
-    };
-    match claim.settle_in_place(settlement) {
-        Ok(()) | Err(Error::ClaimLost) => Err(RunError::Handler(error)),
-        Err(ledger_error) => Err(RunError::Ledger(ledger_error)),
     }
 }

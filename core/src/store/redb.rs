@@ -146,7 +146,16 @@ impl Store for RedbStore {
     }
 
     fn compact(&self) -> Result<(), StoreError> {
-        self.state_mut().engine_mut()?.compact()
+        // While this lock is held no new view is handed out; those that are out are soon given back.
+        let mut state = self.state_mut();
+        let engine = state.engine_mut()?;
+        for _ in 0..READER_LOOKS {
+            match engine.compact() {
+                Err(StoreError::Busy) => wait_for_readers(),
+                answer => return answer,
+            }
+        }
+        Err(StoreError::Busy)
     }
 
     fn close(&self) -> Result<(), StoreError> {
@@ -172,6 +181,18 @@ impl Store for RedbStore {
         copy_to(snapshot, path, creation_id)
     }
 }
+
+/// How often, and how long each time, compaction waits for views to be given back: ten seconds in all.
+const READER_LOOKS: u32 = 2000;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn wait_for_readers() {
+    std::thread::sleep(std::time::Duration::from_millis(5));
+}
+
+/// Without threads nobody gives anything back meanwhile.
+#[cfg(target_arch = "wasm32")]
+fn wait_for_readers() {}
 
 /// A host without files has nowhere to copy to.
 #[cfg(target_arch = "wasm32")]
