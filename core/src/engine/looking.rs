@@ -56,21 +56,16 @@ impl Engine {
         Ok(found.into_record().map(|record| self.seen(address.id.clone(), &address.row, record, volatile, now)))
     }
 
-    fn seen(&self, id: KeyId, row: &RowKey, record: Record, volatile: bool, now: Stamp) -> Seen {
+    /// The record as a person sees it: a lease that was renewed in memory is its lease.
+    fn seen(&self, id: KeyId, row: &RowKey, mut record: Record, volatile: bool, now: Stamp) -> Seen {
         self.memory.see(&Address { id: id.clone(), row: *row }, &record, now);
         let witness = self.memory.look(row).witness;
         let lapsed = is_lapsed(&record, &witness, now);
         let as_parked = counts_as_parked(&record, &witness, now);
-        Seen { id, record: self.with_memory(record, row), lapsed, volatile, as_parked }
-    }
-
-    /// A renewed lease is the record's lease.
-    fn with_memory(&self, mut record: Record, row: &RowKey) -> Record {
-        let witness = self.memory.look(row).witness;
         if let State::InProgress { lease, .. } = &mut record.state {
             *lease = witness.lease(record.fence, *lease);
         }
-        record
+        Seen { id, record, lapsed, volatile, as_parked }
     }
 
     /// A page of records, and where the next begins.

@@ -79,15 +79,7 @@ impl Engine {
         self.check_open()?;
         let traces = Arc::new(Traces::default());
         let after = self.after(traces.clone());
-        let ended = self.commits.call_here(
-            |overlay| {
-                let mut session = Session { overlay, engine: self, now: self.now(), traces: &traces };
-                let result = work(&mut session)?;
-                traces.keep();
-                Ok(result)
-            },
-            after,
-        );
+        let ended = self.commits.call_here(|overlay| self.play(overlay, &traces, work), after);
         self.conclude(ended)
     }
 
@@ -101,12 +93,21 @@ impl Engine {
         let engine = self.clone();
         let play = move |overlay: &mut Overlay| {
             let _outside = Outside::enter();
-            let mut session = Session { overlay, engine: &engine, now: engine.now(), traces: &traces };
-            let result = work(&mut session)?;
-            traces.keep();
-            Ok(result)
+            engine.play(overlay, &traces, work)
         };
         (play, after)
+    }
+
+    /// Plays work in a session of its own; what it traced counts only if it went well.
+    fn play<T, E>(
+        self: &Arc<Self>,
+        overlay: &mut Overlay,
+        traces: &Traces,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let result = work(&mut Session { overlay, engine: self, now: self.now(), traces })?;
+        traces.keep();
+        Ok(result)
     }
 
     fn after(self: &Arc<Self>, traces: Arc<Traces>) -> impl FnOnce(&Outcome) + Send + 'static {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, EngineError, Session, find};
+use super::{Engine, EngineError, Found, Session, find};
 use crate::codec::address::Address;
 use crate::commit::Ticket;
 use crate::machine::record::{AuditEntry, Lease, Record, Stamp, State, Step};
@@ -148,9 +148,22 @@ impl Session<'_> {
                 });
                 Ok(())
             }
+            settled => self.store(address, &found, settled, EngineError::ClaimLost),
+        }
+    }
+
+    /// Writes what settling came to; `lost` is the answer where it came to nothing.
+    fn store(
+        &mut self,
+        address: &Address,
+        found: &Found,
+        settled: Settled,
+        lost: EngineError,
+    ) -> Result<(), EngineError> {
+        match settled {
             Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
             Settled::Already => Ok(()),
-            Settled::Lost => Err(EngineError::ClaimLost),
+            Settled::Lost => Err(lost),
         }
     }
 
@@ -171,11 +184,8 @@ impl Session<'_> {
 
     fn park_again(&mut self, address: &Address, fence: u64) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;
-        match park_again(found.record(), fence, self.now) {
-            Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
-            Settled::Already => Ok(()),
-            Settled::Lost => Err(EngineError::ClaimLost),
-        }
+        let settled = park_again(found.record(), fence, self.now);
+        self.store(address, &found, settled, EngineError::ClaimLost)
     }
 
     pub(crate) fn record_step(&mut self, address: &Address, fence: u64, step: &Step) -> Result<(), EngineError> {
@@ -205,11 +215,8 @@ impl Session<'_> {
             who: who.to_owned(),
             note: note.to_owned(),
         };
-        match resolve(found.record(), lapsed, fence, resolution, decided, self.now) {
-            Settled::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
-            Settled::Already => Ok(()),
-            Settled::Lost => Err(EngineError::NotParked),
-        }
+        let settled = resolve(found.record(), lapsed, fence, resolution, decided, self.now);
+        self.store(address, &found, settled, EngineError::NotParked)
     }
 
     /// Stores a lease that was renewed in memory, so that whoever opens the file next judges by it (P6, P7).
