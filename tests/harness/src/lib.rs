@@ -3,3 +3,4 @@
 pub mod conformance;
 pub mod disk;
 pub mod model;
+pub mod settings;

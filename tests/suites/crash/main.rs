@@ -9,6 +9,7 @@ mod failed_grants;
 mod faults;
 mod journal;
 mod names;
+mod search;
 mod sharing;
 mod sketch;
 mod stops;

@@ -100,8 +100,8 @@ fn s7_a_callers_panic_or_error_harms_nobody_who_shares_the_commit() {
     assert!(disk.counts().syncs - before < good, "nobody shared a commit, so that nothing was tried");
 }
 
-#[test]
-fn s6_everyone_who_shared_a_commit_that_failed_is_told_so_and_has_been_granted_nothing() {
+/// Callers of which some meet a commit that fails. How many of them share it, their threads' luck decides.
+fn share_a_commit_that_fails() -> usize {
     const KEYS: [&str; CALLERS as usize] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
     let (disk, ledger) = slow_ledger();
     let begin = |caller: u8| ledger.begin_with(&ask(&CHARGE, KEYS[usize::from(caller)]));
@@ -109,8 +109,6 @@ fn s6_everyone_who_shared_a_commit_that_failed_is_told_so_and_has_been_granted_n
     let ended: Vec<_> = all_at_once(begin).into_iter().map(|ended| ended.expect("nobody panics")).collect();
     disk.heal();
     ledger.reopen().expect("it opens again");
-    let ambiguous = ended.iter().filter(|ended| matches!(ended, Err(Error::Ambiguous(_)))).count();
-    assert!(ambiguous > 1, "they did not share the commit: {ended:?}");
     for (caller, ended) in (0..CALLERS).zip(&ended) {
         let again = begin(caller).expect("an answer");
         match ended {
@@ -119,4 +117,11 @@ fn s6_everyone_who_shared_a_commit_that_failed_is_told_so_and_has_been_granted_n
             Err(other) => panic!("{other}"),
         }
     }
+    ended.iter().filter(|ended| matches!(ended, Err(Error::Ambiguous(_)))).count()
+}
+
+#[test]
+fn s6_everyone_who_shared_a_commit_that_failed_is_told_so_and_has_been_granted_nothing() {
+    let shared = (0..50).any(|_| share_a_commit_that_fails() > 1);
+    assert!(shared, "nobody shared a commit, so that nothing was tried");
 }

@@ -1,6 +1,6 @@
 //! What a loss of power leaves: everything synced, and of the rest whatever the disk happened to have written.
 
-use super::Change;
+use super::{Change, Dice};
 
 /// How much of what was not synced is there after a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,29 +51,4 @@ fn lengths(mut len: usize, changes: &[Change]) -> Vec<usize> {
         len = next;
     }
     lens
-}
-
-/// Numbers that a seed repeats (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Dice {
-        Dice(seed)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        let end = u64::try_from(end).expect("a length fits");
-        usize::try_from((mixed ^ (mixed >> 31)) % end).expect("less than a length")
-    }
-
-    // Fisher and Yates.
-    fn shuffle<T>(&mut self, items: &mut [T]) {
-        for end in (2..=items.len()).rev() {
-            items.swap(end - 1, self.below(end));
-        }
-    }
 }

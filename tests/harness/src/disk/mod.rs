@@ -4,6 +4,7 @@
 //! gives what a loss of power could have left.
 
 mod crash;
+mod dice;
 mod faults;
 
 use std::io;
@@ -12,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use keyledger::test_support::Disk;
 
 pub use self::crash::Crash;
+pub use self::dice::Dice;
 use self::faults::Faults;
 
 // The most that a disk writes as one.
