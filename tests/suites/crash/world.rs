@@ -7,6 +7,7 @@ use std::time::Duration;
 use keyledger::{Claim, Clock, Error, ErrorCode, Ledger, ManualClock, SeededEntropy};
 use keyledger_harness::disk::FakeDisk;
 
+use super::faults::Mishap;
 use super::journal::{Journal, Landed, Shown};
 
 /// Where a chapter of the workload begins: what is on disk, what time it is, and what was acknowledged so far.
@@ -25,8 +26,10 @@ pub(crate) struct World {
     pub(crate) journal: Journal,
     /// Whether a command that ends in an error is seen to, or ends the run.
     pub(crate) repairs: bool,
-    /// The call of the disk that fails while the first failure is seen to.
-    pub(crate) fails_again: Option<u64>,
+    /// What goes wrong while the first failure is seen to.
+    pub(crate) fails_again: Option<Mishap>,
+    /// What goes wrong after that, one after the other.
+    pub(crate) later: Vec<Mishap>,
     /// The codes of the errors that were seen to.
     pub(crate) seen_to: Vec<ErrorCode>,
 }
@@ -40,7 +43,8 @@ impl World {
         let clock = ManualClock::new(wall_ms);
         let ledger = open(disk, &clock)?;
         let (disk, claims) = (disk.clone(), BTreeMap::new());
-        Ok(World { ledger, clock, disk, claims, journal, repairs: false, fails_again: None, seen_to: Vec::new() })
+        let (fails_again, later, seen_to) = (None, Vec::new(), Vec::new());
+        Ok(World { ledger, clock, disk, claims, journal, repairs: false, fails_again, later, seen_to })
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -62,13 +66,20 @@ impl World {
     }
 
     fn act_again(&mut self, command: Command<'_>, only_once: bool) -> Result<(), Error> {
-        let Err(error) = command(self) else { return Ok(()) };
-        if !self.repairs {
-            return Err(error);
+        while let Err(error) = command(self) {
+            if !self.repairs {
+                return Err(error);
+            }
+            self.see_to(&error)?;
+            let landed = self.compare()?;
+            if let Some((call, fault)) = self.later.pop() {
+                self.disk.fail_call_with(call, fault);
+            }
+            if only_once && landed == Landed::Whole {
+                break;
+            }
         }
-        self.see_to(&error)?;
-        let landed = self.compare()?;
-        if only_once && landed == Landed::Whole { Ok(()) } else { command(self) }
+        Ok(())
     }
 
     /// What the ledger shows is what was acknowledged.
@@ -83,8 +94,8 @@ impl World {
         assert_is_of_the_disk(error);
         self.seen_to.push(error.code());
         self.journal.expect_orphans_released(self.now());
-        if let Some(call) = self.fails_again.take() {
-            self.disk.fail_call(call);
+        if let Some((call, fault)) = self.fails_again.take() {
+            self.disk.fail_call_with(call, fault);
             if let Err(error) = self.reopen_somehow() {
                 assert_is_of_the_disk(&error);
             }

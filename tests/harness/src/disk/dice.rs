@@ -25,6 +25,9 @@ impl Dice {
     }
 
     /// A number from 0 to `end`, which is not among them.
+    ///
+    /// # Panics
+    /// If `end` is 0: there is no such number.
     pub fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end).expect("a length fits");
         usize::try_from(self.roll() % end).expect("less than a length")

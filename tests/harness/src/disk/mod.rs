@@ -14,7 +14,8 @@ use keyledger::test_support::Disk;
 
 pub use self::crash::Crash;
 pub use self::dice::Dice;
-use self::faults::Faults;
+pub use self::faults::Fault;
+use self::faults::{Call, Faults, Strike};
 
 // The most that a disk writes as one.
 const SECTOR: usize = 512;
@@ -86,9 +87,14 @@ impl FakeDisk {
         self.state().faults.stop_at_sync(number);
     }
 
-    /// From now on, the `number`-th call (the first is 1) fails once, and changes nothing.
+    /// From now on, the `number`-th call (the first is 1) fails once with EIO, and changes nothing.
     pub fn fail_call(&self, number: u64) {
-        self.state().faults.fail_call(number);
+        self.fail_call_with(number, Fault::Io);
+    }
+
+    /// From now on, of the calls that `fault` can befall the `number`-th (the first is 1) fails with it, once.
+    pub fn fail_call_with(&self, number: u64, fault: Fault) {
+        self.state().faults.fail_call(number, fault);
     }
 
     /// Takes back every fault that has not happened yet, and ends a stop.
@@ -112,16 +118,36 @@ impl FakeDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn call<T>(&self, is_sync: bool, act: impl FnOnce(&mut State) -> io::Result<T>) -> io::Result<T> {
+    /// Does a call, or as much of it as the faults let it do.
+    fn call<T>(&self, call: Call, act: impl FnOnce(&mut State, Extent) -> io::Result<T>) -> io::Result<T> {
         let mut state = self.state();
         state.counts.calls += 1;
-        if let Err(error) = state.faults.strike(is_sync) {
-            if is_sync {
-                state.drop_pending();
+        match state.faults.strike(call) {
+            Strike::Misses => act(&mut state, Extent::Whole),
+            Strike::Hits(error) => {
+                if call == Call::Sync {
+                    state.drop_pending();
+                }
+                Err(error)
             }
-            return Err(error);
+            Strike::HitsHalfway(error) => act(&mut state, Extent::Half).and(Err(error)),
         }
-        act(&mut state)
+    }
+}
+
+/// How far a call gets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    Half,
+}
+
+impl Extent {
+    fn of(self, len: usize) -> usize {
+        match self {
+            Extent::Whole => len,
+            Extent::Half => len / 2,
+        }
     }
 }
 
@@ -190,30 +216,34 @@ impl Change {
 
 impl Disk for FakeDisk {
     fn len(&self) -> io::Result<u64> {
-        self.call(false, |state| Ok(state.shown.len() as u64))
+        self.call(Call::Other, |state, _| Ok(state.shown.len() as u64))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.call(false, |state| {
+        self.call(Call::Read, |state, extent| {
             let start = position(offset)?;
             let bytes = state.shown.get(start..start + out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
-            out.copy_from_slice(bytes);
-            state.counts.reads += 1;
+            let len = extent.of(out.len());
+            out[..len].copy_from_slice(&bytes[..len]);
+            state.counts.reads += u64::from(extent == Extent::Whole);
             Ok(())
         })
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.call(false, |state| {
-            state.change(Change::Write { offset: position(offset)?, data: data.to_vec() });
-            state.counts.writes += 1;
-            state.counts.written_bytes += data.len() as u64;
+        self.call(Call::Write, |state, extent| {
+            let data = data[..extent.of(data.len())].to_vec();
+            if extent == Extent::Whole {
+                state.counts.writes += 1;
+                state.counts.written_bytes += data.len() as u64;
+            }
+            state.change(Change::Write { offset: position(offset)?, data });
             Ok(())
         })
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.call(false, |state| {
+        self.call(Call::SetLen, |state, _| {
             state.change(Change::SetLen(position(len)?));
             state.counts.set_lens += 1;
             Ok(())
@@ -221,7 +251,7 @@ impl Disk for FakeDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.call(true, |state| {
+        self.call(Call::Sync, |state, _| {
             state.sync();
             state.counts.syncs += 1;
             Ok(())
@@ -229,7 +259,7 @@ impl Disk for FakeDisk {
     }
 
     fn close(&self) -> io::Result<()> {
-        self.call(false, |state| {
+        self.call(Call::Other, |state, _| {
             state.counts.closes += 1;
             Ok(())
         })
@@ -241,52 +271,4 @@ fn position(offset: u64) -> io::Result<usize> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Crash, Disk, FakeDisk};
-
-    fn written() -> FakeDisk {
-        let disk = FakeDisk::new();
-        disk.write(0, &[1; 2048]).unwrap();
-        disk.sync().unwrap();
-        disk.write(1024, &[2; 2048]).unwrap();
-        disk
-    }
-
-    #[test]
-    fn what_was_synced_survives_and_the_rest_may() {
-        let disk = written();
-        assert_eq!(disk.crash(Crash::LosesAll), [1; 2048]);
-        assert_eq!(disk.crash(Crash::KeepsAll), [[1; 1024].as_slice(), &[2; 2048]].concat());
-        let kept: Vec<_> = (0..200).map(|seed| disk.crash(Crash::KeepsSome(seed))).collect();
-        assert!(kept.iter().all(|image| image[..1024] == [1; 1024]));
-        assert!(kept.iter().any(|image| image[1024..1536] == [1; 512] && image[1536..2048] == [2; 512]), "torn");
-        assert!(kept.iter().any(|image| image.len() == 2048) && kept.iter().any(|image| image.len() == 3072));
-    }
-
-    #[test]
-    fn a_failed_sync_takes_for_written_what_it_lost() {
-        let disk = written();
-        disk.fail_call(1);
-        assert_eq!(disk.sync().unwrap_err().raw_os_error(), Some(5));
-        disk.sync().unwrap();
-        assert_eq!(disk.shown()[1024..], [2; 2048], "reads show it");
-        assert_eq!(disk.crash(Crash::LosesAll)[..2048], [1; 2048], "and it is not there");
-        disk.write(1024, &[2; 2048]).unwrap();
-        disk.sync().unwrap();
-        assert_eq!(disk.crash(Crash::LosesAll), disk.shown(), "until it is written once more");
-    }
-
-    #[test]
-    fn a_stopped_disk_answers_nothing_until_it_is_healed() {
-        let disk = written();
-        disk.stop_at_sync(2);
-        disk.sync().unwrap();
-        assert!(!disk.has_failed());
-        disk.write(0, b"unsynced").unwrap();
-        assert!(disk.sync().is_err() && disk.has_failed());
-        assert!(disk.len().is_err() && disk.write(0, b"x").is_err() && disk.close().is_err());
-        disk.heal();
-        assert_eq!(disk.len().unwrap(), 3072);
-        assert_eq!(disk.counts().syncs, 2);
-    }
-}
+mod tests;
