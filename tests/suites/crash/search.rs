@@ -22,7 +22,7 @@ const SCHEDULES_PER_SYNC_MIN: u64 = 50;
 
 /// What a search has seen.
 #[derive(Debug, Default)]
-struct Seen {
+struct Tally {
     syncs: u64,
     schedules: u64,
     /// Images that differ from all others of their sync.
@@ -30,8 +30,8 @@ struct Seen {
     failed: Vec<Schedule>,
 }
 
-impl Seen {
-    fn add(&mut self, other: Seen) {
+impl Tally {
+    fn add(&mut self, other: Tally) {
         self.syncs += other.syncs;
         self.schedules += other.schedules;
         self.images += other.images;
@@ -45,13 +45,13 @@ fn every_sync() -> Vec<(usize, u64)> {
 }
 
 /// Looks at every sync, on as many threads as there are processors, and stops at the first failure.
-fn search(syncs: &[(usize, u64)], seed: u64, per_sync: u64) -> Seen {
-    let (next, seen) = (AtomicUsize::new(0), Mutex::new(Seen::default()));
+fn search(syncs: &[(usize, u64)], seed: u64, per_sync: u64) -> Tally {
+    let (next, tally) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     let work = || {
         while let Some((chapter, sync)) = syncs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let of_sync = search_at(*chapter, *sync, seed, per_sync);
             let has_failed = !of_sync.failed.is_empty();
-            seen.lock().unwrap_or_else(PoisonError::into_inner).add(of_sync);
+            tally.lock().unwrap_or_else(PoisonError::into_inner).add(of_sync);
             if has_failed {
                 next.store(syncs.len(), Ordering::Relaxed);
             }
@@ -62,26 +62,26 @@ fn search(syncs: &[(usize, u64)], seed: u64, per_sync: u64) -> Seen {
             scope.spawn(work);
         }
     });
-    seen.into_inner().unwrap_or_else(PoisonError::into_inner)
+    tally.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn search_at(chapter: usize, sync: u64, seed: u64, per_sync: u64) -> Seen {
-    let mut seen = Seen::default();
-    let Some(stopped) = stop_at(chapter, sync) else { return seen };
-    seen.syncs = 1;
+fn search_at(chapter: usize, sync: u64, seed: u64, per_sync: u64) -> Tally {
+    let mut tally = Tally::default();
+    let Some(stopped) = stop_at(chapter, sync) else { return tally };
+    tally.syncs = 1;
     let mut dice = Dice::at(seed, &[chapter as u64, sync]);
     let mut images = HashSet::new();
     for number in 0..per_sync {
         let seed = if number <= Schedule::KEEPS_ALL { number } else { dice.roll().max(2) };
         let schedule = Schedule { chapter, sync, seed };
-        seen.schedules += 1;
+        tally.schedules += 1;
         if !holds(&stopped, schedule, &mut images) {
-            seen.failed.push(schedule);
+            tally.failed.push(schedule);
             break;
         }
     }
-    seen.images = images.len() as u64;
-    seen
+    tally.images = images.len() as u64;
+    tally
 }
 
 /// Whether a schedule does no harm. An image that was looked at before is not looked at again: nothing else goes into it.
@@ -114,11 +114,11 @@ fn i1_to_i9_hold_after_a_loss_of_power_at_every_sync_of_the_workload() {
     let (syncs, seed) = (every_sync(), settings::seed());
     let wanted = settings::number("KEYLEDGER_SCHEDULES").unwrap_or(SCHEDULES);
     let per_sync = wanted.div_ceil(syncs.len() as u64).max(SCHEDULES_PER_SYNC_MIN);
-    let seen = search(&syncs, seed, per_sync);
+    let tally = search(&syncs, seed, per_sync);
     let repeat = |schedule: &Schedule| {
         format!("KEYLEDGER_SCHEDULE={schedule} cargo test -p keyledger-tests --test crash i1_to_i9 -- --nocapture")
     };
-    let Seen { syncs, schedules, images, failed } = seen;
+    let Tally { syncs, schedules, images, failed } = tally;
     println!("search: {schedules} schedules at {syncs} syncs left {images} different images (seed {seed})");
     assert!(failed.is_empty(), "repeat with\n{}", failed.iter().map(repeat).collect::<Vec<_>>().join("\n"));
     assert!(schedules >= wanted && syncs > 150, "the workload has only {syncs} syncs");
