@@ -13,6 +13,7 @@ pub(crate) mod reentry;
 pub(crate) mod rows;
 mod session;
 mod settle;
+mod upkeep;
 mod wait;
 
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -98,6 +99,8 @@ pub(crate) enum EngineError {
     StepDiffers,
     #[error("steps are refused for InLedger operations")]
     StepRefused,
+    #[error("there are claims")]
+    HasClaims,
 }
 
 impl From<StoreError> for EngineError {

@@ -217,6 +217,9 @@ impl From<EngineError> for Error {
             EngineError::StepRefused => {
                 Error::InvalidArgument("steps are refused for InLedger operations; use complete_with".into())
             }
+            EngineError::HasClaims => {
+                Error::Unavailable("there are claims in progress; settle them first, or say even_with_claims".into())
+            }
         }
     }
 }

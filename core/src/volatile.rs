@@ -53,7 +53,7 @@ impl Slot {
 }
 
 /// A look at a slot.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Glimpse {
     pub(crate) volatile: Option<Record>,
     pub(crate) witness: Witness,

@@ -1,17 +1,18 @@
 //! Cases that broke a promise once, found by somebody who tried to (S3, P7, I1, G2, S9, T3): each failed before its mend.
 
+use std::collections::HashSet;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use keyledger::{
-    Begin, Claim, Decision, Error, ErrorCode, ErrorMeans, Fingerprint, Janitor, Key, Ledger, Operation, Response,
-    Scope, Settlement, StateName,
+    Begin, Claim, Clock, Decision, Error, ErrorCode, ErrorMeans, Filter, Fingerprint, Janitor, Key, Ledger, Operation,
+    RecordView, Resolution, Response, Scope, Settlement, StateName, SystemClock,
 };
 
 static TOP_UP: Operation = Operation::in_ledger("top-up");
@@ -234,4 +235,85 @@ fn t5_compact_waits_for_those_who_read() {
         over.store(1, Ordering::SeqCst);
         assert!(compacted.iter().all(Result::is_ok), "{compacted:?}");
     });
+}
+
+#[test]
+fn t5_a_lapsed_claim_is_nobodys_and_does_not_keep_compact_from_starting() {
+    static MAIL: Operation = Operation::at_most_once("mail");
+    let ledger = Ledger::in_memory().unwrap();
+    let refused = |ledger: &Ledger| ledger.compact(false).map(drop).map_err(|error| error.code());
+    for (operation, key) in [(&CHARGE, "a"), (&MAIL, "b"), (&TOP_UP, "c")] {
+        let claim = acquired(&ledger, operation, key);
+        assert_eq!(refused(&ledger), Err(ErrorCode::Unavailable), "{operation:?}");
+        drop(claim);
+        assert_eq!(refused(&ledger), Ok(()), "{operation:?}");
+    }
+    // Lapsed ones in any number do not hide one that is live.
+    let live = acquired(&ledger, &CHARGE, "live");
+    for key in 0..300 {
+        drop(acquired(&ledger, &CHARGE, &format!("lapsed {key}")));
+    }
+    assert_eq!(refused(&ledger), Err(ErrorCode::Unavailable));
+    live.complete(Response::empty()).unwrap();
+    assert_eq!(refused(&ledger), Ok(()));
+}
+
+/// A clock that does something once, when the time is next asked for.
+#[derive(Clone, Default)]
+struct Prompted(Arc<Mutex<Option<Act>>>);
+
+type Act = Box<dyn FnOnce() + Send>;
+
+impl Clock for Prompted {
+    fn wall_ms(&self) -> u64 {
+        let prompt = self.0.lock().unwrap().take();
+        if let Some(act) = prompt {
+            act();
+        }
+        SystemClock.wall_ms()
+    }
+
+    fn monotonic_ms(&self) -> u64 {
+        SystemClock.monotonic_ms()
+    }
+}
+
+#[test]
+fn e2_a_page_shows_a_key_id_once_although_its_claim_is_completed_meanwhile() {
+    let prompted = Prompted::default();
+    let ledger = Ledger::builder().clock(prompted.clone()).in_memory().unwrap();
+    let claim = acquired(&ledger, &TOP_UP, "a");
+    *prompted.0.lock().unwrap() = Some(Box::new(move || claim.complete(Response::empty()).unwrap()));
+    let page = ledger.list(&Filter::all()).unwrap();
+    assert_eq!(page.records.iter().map(RecordView::state).collect::<Vec<_>>(), [StateName::Completed]);
+}
+
+#[test]
+fn e2_a_page_never_shows_a_key_id_twice_while_others_complete_theirs() {
+    let ledger = Ledger::in_memory().unwrap();
+    let over = AtomicU32::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for key in 0..3000 {
+                acquired(&ledger, &TOP_UP, &key.to_string()).complete(Response::empty()).unwrap();
+            }
+            over.store(1, Ordering::SeqCst);
+        });
+        while over.load(Ordering::SeqCst) == 0 {
+            let page = ledger.list(&Filter::all().limit(5000)).unwrap();
+            let ids: HashSet<_> = page.records.iter().map(RecordView::key_id).collect();
+            assert_eq!(ids.len(), page.records.len(), "a key id is there twice");
+        }
+    });
+}
+
+#[test]
+fn l5_a_page_of_no_records_is_an_invalid_argument_and_not_an_empty_answer() {
+    let ledger = Ledger::in_memory().unwrap();
+    acquired(&ledger, &CHARGE, "a").park("who knows").unwrap();
+    let none = Filter::all().limit(0);
+    assert_eq!(ledger.list(&none).map_err(|error| error.code()).err(), Some(ErrorCode::InvalidArgument));
+    let resolved = ledger.resolve_many(&none, &Resolution::NotDone, "ada", "");
+    assert_eq!(resolved.map_err(|error| error.code()), Err(ErrorCode::InvalidArgument));
+    assert_eq!(ledger.resolve_many(&Filter::all().limit(1), &Resolution::NotDone, "ada", "").unwrap(), 1);
 }

@@ -1,6 +1,5 @@
 //! From opening to closing, and what lies between: suspend, resume, reopen (P6, P7, S6).
 
-use std::path::Path;
 use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -15,7 +14,7 @@ use crate::fences::{BLOCK, Fences};
 use crate::machine::record::{Lease, Stamp};
 use crate::machine::settle::Settlement;
 use crate::options::{FENCE_MAX, Options};
-use crate::store::{CommitError, FileReport, Space, Store, StoreError, Writes};
+use crate::store::{CommitError, Space, Store, Writes};
 use crate::volatile::Memory;
 
 impl Engine {
@@ -173,30 +172,6 @@ impl Engine {
             self.orphans.lock().unwrap_or_else(PoisonError::into_inner).extend(orphans);
         }
         ended
-    }
-
-    /// T5: gives free pages back; sizes in bytes before and after.
-    pub(crate) fn compact(self: &Arc<Self>) -> Result<(u64, u64), EngineError> {
-        self.check_open()?;
-        let sizes = self.commits.alone(|| {
-            let before = self.store.file_bytes()?;
-            self.store.compact()?;
-            Ok::<_, StoreError>((before, self.store.file_bytes()?))
-        })?;
-        Ok(sizes)
-    }
-
-    pub(crate) fn inspect_file(&self) -> Result<FileReport, EngineError> {
-        self.check_open()?;
-        Ok(self.commits.alone(|| self.store.report())?)
-    }
-
-    /// Writes a consistent copy into a new file at `path`.
-    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), EngineError> {
-        let snapshot = self.snapshot()?;
-        let mut creation = [0; 16];
-        self.entropy.fill(&mut creation);
-        Ok(self.store.copy_to(&*snapshot, path, creation)?)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 
-use super::{Engine, EngineError};
+use super::{Engine, EngineError, find};
 use crate::codec::address::{Address, RowKey, scope_mark};
 use crate::codec::{self, index};
 use crate::key::{KeyId, OperationName, Scope};
@@ -11,6 +11,7 @@ use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, State};
 use crate::machine::recover::{counts_as_parked, is_lapsed};
 use crate::store::{Snapshot, Space};
+use crate::volatile::Glimpse;
 
 /// How many records a page holds unless told otherwise.
 const PAGE: usize = 100;
@@ -70,9 +71,11 @@ impl Engine {
 
     /// A page of records, and where the next begins.
     pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
+        // Memory first: what is completed from here on is in the snapshot, too, and there the record on disk counts.
+        let reserved = self.reserved();
+        let now = self.now();
         let snapshot = self.snapshot()?;
-        let mut page =
-            PageUnderway { engine: self, listing, now: self.now(), seen: Vec::new(), last: None, full: false };
+        let mut page = PageUnderway { engine: self, listing, now, seen: Vec::new(), last: None, full: false };
         let (space, row) = match listing.after.as_deref() {
             Some([space, row @ ..]) => (*space, Some(row)),
             Some([]) | None => (VOLATILE, None),
@@ -80,14 +83,28 @@ impl Engine {
         for at in [VOLATILE, LIVE, RECORDS].into_iter().filter(|at| *at >= space) {
             let after = row.filter(|_| at == space);
             match at {
-                VOLATILE => page.add_volatile(after),
+                VOLATILE => page.add_volatile(&*snapshot, &reserved, after)?,
                 LIVE => page.add_stored(&*snapshot, Space::Live, after)?,
                 _ => page.add_stored(&*snapshot, Space::Records, after)?,
             }
         }
         Ok((page.seen, page.last.filter(|_| page.full)))
     }
+
+    /// The reservations in memory, in the order of their rows.
+    fn reserved(&self) -> Reserved {
+        let mut reserved = BTreeMap::new();
+        self.memory.for_each(|row, slot| {
+            if slot.volatile.is_some() {
+                reserved.insert(*row, (slot.id.clone(), slot.glimpse()));
+            }
+        });
+        reserved
+    }
 }
+
+/// What memory alone knew of key ids at some instant.
+type Reserved = BTreeMap<RowKey, (KeyId, Glimpse)>;
 
 struct PageUnderway<'a> {
     engine: &'a Engine,
@@ -99,22 +116,26 @@ struct PageUnderway<'a> {
 }
 
 impl PageUnderway<'_> {
-    fn add_volatile(&mut self, after: Option<&[u8]>) {
-        let mut rows = BTreeMap::new();
-        self.engine.memory.for_each(|row, slot| {
-            if let Some(record) = &slot.volatile
-                && age(record, &slot.witness, self.now) == Age::AsStored
-            {
-                rows.insert(*row, (slot.id.clone(), record.clone()));
+    /// Reservations that count, since the disk has no record that does.
+    fn add_volatile(
+        &mut self,
+        view: &dyn Snapshot,
+        reserved: &Reserved,
+        after: Option<&[u8]>,
+    ) -> Result<(), EngineError> {
+        for (row, (id, glimpse)) in reserved {
+            if after.is_some_and(|after| row.as_bytes().as_slice() <= after) {
+                continue;
             }
-        });
-        for (row, (id, record)) in rows {
-            if after.is_none_or(|after| row.as_bytes().as_slice() > after)
-                && self.add(VOLATILE, row, id, record).is_break()
+            let found = find(view, &Address { id: id.clone(), row: *row }, glimpse.clone(), self.now)?;
+            if found.is_volatile()
+                && let Some(record) = found.into_record()
+                && self.add(VOLATILE, *row, id.clone(), record).is_break()
             {
                 break;
             }
         }
+        Ok(())
     }
 
     fn add_stored(&mut self, view: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<(), EngineError> {

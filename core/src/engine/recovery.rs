@@ -12,7 +12,7 @@ use crate::machine::recover::{hand_out, may_recover};
 use crate::store::{Snapshot, Space};
 
 /// How many index rows are looked at before their records are: a bound on memory, whatever the ledger's size.
-const CHUNK: usize = 256;
+pub(super) const CHUNK: usize = 256;
 
 impl Engine {
     /// Claims on at most `limit` records of this operation that are lapsed, or parked without a person having looked.

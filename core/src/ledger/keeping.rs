@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::Ledger;
 use crate::engine::Forgot;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::{KeyId, Scope};
 use crate::operation::Operation;
 use crate::stats::{Compacted, FileSizes, Stats};
@@ -108,18 +108,14 @@ impl Ledger {
         Ok(self.engine.inspect_file()?.into())
     }
 
-    /// Gives free pages back to the file system; others wait meanwhile (T5). A kill in it loses nothing.
+    /// Gives free pages back to the file system; others wait meanwhile (T5). A kill in it loses nothing. A claim whose lease is
+    /// over is nobody's, and keeps nothing from starting.
     ///
     /// # Errors
     /// `Unavailable` while there are claims, unless `even_with_claims`; those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.compact", skip_all)]
     pub fn compact(&self, even_with_claims: bool) -> Result<Compacted> {
-        if !even_with_claims && self.stats()?.in_progress > 0 {
-            return Err(Error::Unavailable(
-                "there are claims in progress; settle them first, or say even_with_claims".into(),
-            ));
-        }
-        let (before_bytes, after_bytes) = self.engine.compact()?;
+        let (before_bytes, after_bytes) = self.engine.compact(even_with_claims)?;
         Ok(Compacted { before_bytes, after_bytes })
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Ledger;
 use crate::engine::{Listing, Seen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::key::{KeyId, OperationName, Scope};
 use crate::machine::record::{AuditEntry, ParkReason, Record, State, Step};
@@ -221,7 +221,7 @@ impl Filter {
         self
     }
 
-    /// At most so many to a page. Default 100.
+    /// At most so many to a page. Default 100; a page of none is `InvalidArgument` where the filter is used.
     pub fn limit(mut self, limit: usize) -> Self {
         self.listing.limit = limit;
         self
@@ -238,7 +238,8 @@ impl Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor(Vec<u8>);
 
-/// A page of records: unsettled ones first, then settled ones; within each in no order that means anything.
+/// A page of records: unsettled ones first, then settled ones; within each in no order that means anything. A key id is in it
+/// once at the most.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The records.
@@ -258,9 +259,16 @@ impl Ledger {
 
     /// One page of the records that the filter lets through.
     ///
+    /// Each page is a view of its own instant. A key id whose record stays as it is is on exactly one of the pages; one that is
+    /// settled, parked or granted between two of them may be on both, or on neither. What must not be missed is asked for again
+    /// from the start.
+    ///
     /// # Errors
-    /// Those of storage.
+    /// `InvalidArgument` for a page of no records; those of storage.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
+        if filter.listing.limit == 0 {
+            return Err(Error::InvalidArgument("a page holds at least one record".into()));
+        }
         let (seen, next) = self.engine.list(&filter.listing)?;
         Ok(Page { records: seen.into_iter().map(RecordView::of).collect(), next: next.map(Cursor) })
     }

@@ -71,10 +71,12 @@ impl Ledger {
         Ok(self.engine.resolve(&address, fence, resolution, who.to_owned(), note.to_owned())?)
     }
 
-    /// Resolves every parked record that the filter's scope, operation and age let through, page by page; says how many.
+    /// Resolves every parked record that the filter's scope, operation and age let through, page by page; says how many. What is
+    /// parked meanwhile it may miss, as [`list`](Ledger::list) may.
     ///
     /// # Errors
-    /// As [`resolve`](Ledger::resolve), save that a record which somebody else settles meanwhile is passed over.
+    /// As [`resolve`](Ledger::resolve), save that a record which somebody else settles meanwhile is passed over;
+    /// `InvalidArgument` for pages of no records.
     #[tracing::instrument(level = "debug", name = "keyledger.resolve_many", skip_all, fields(resolution = resolution.as_str()))]
     pub fn resolve_many(&self, filter: &Filter, resolution: &Resolution, who: &str, note: &str) -> Result<u64> {
         let mut filter = filter.clone().parked();
