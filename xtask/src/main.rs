@@ -2,7 +2,9 @@
 
 mod bench;
 mod demo;
+mod interrupt;
 mod project;
+mod soak;
 mod test;
 
 use clap::{Parser, Subcommand};
@@ -22,6 +24,8 @@ enum Task {
     Bench(bench::Args),
     /// Run a bank, a payment server and sixteen clients, kill the server five times, and compare what everybody saw
     Demo(demo::Args),
+    /// Try to break a ledger, round after round with a fresh seed, for as long as you like
+    Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
     Test(test::Args),
 }
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
     };
     match outcome {

@@ -1,10 +1,10 @@
 //! `cargo xtask test`: every part in turn, a table at the end, and a count that a machine can read.
 
-mod interrupt;
 mod parts;
 mod run;
 mod tally;
 
+use crate::interrupt;
 use crate::project::Project;
 use anyhow::{Result, bail};
 use parts::Part;

@@ -17,7 +17,7 @@ use super::workload::{CHAPTERS, starts};
 
 /// How many schedules a run tries.
 const SCHEDULES: u64 = 20_000;
-/// How many it tries at least at each sync.
+/// How many of them it tries at least at each sync.
 const SCHEDULES_PER_SYNC_MIN: u64 = 50;
 
 /// What a search has seen.
@@ -113,7 +113,8 @@ fn i1_to_i9_hold_after_a_loss_of_power_at_every_sync_of_the_workload() {
     }
     let (syncs, seed) = (every_sync(), settings::seed());
     let wanted = settings::number("KEYLEDGER_SCHEDULES").unwrap_or(SCHEDULES);
-    let per_sync = wanted.div_ceil(syncs.len() as u64).max(SCHEDULES_PER_SYNC_MIN);
+    let per_sync = wanted.div_ceil(syncs.len() as u64);
+    assert!(wanted < SCHEDULES || per_sync >= SCHEDULES_PER_SYNC_MIN, "only {per_sync} at each sync");
     let tally = search(&syncs, seed, per_sync);
     let repeat = |schedule: &Schedule| {
         format!("KEYLEDGER_SCHEDULE={schedule} cargo test -p keyledger-tests --test crash i1_to_i9 -- --nocapture")

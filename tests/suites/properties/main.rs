@@ -2,6 +2,7 @@
 //! every counter, and I1 to I7, after every command.
 //!
 //! `KEYLEDGER_STORIES` sets how many stories are told in memory; a quarter as many on a disk that loses its power, and a few on files.
+//! `KEYLEDGER_SEED` repeats them; without it every run tells others.
 
 mod command;
 mod driver;
@@ -16,8 +17,9 @@ mod watch;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use keyledger_harness::settings;
 use proptest::prelude::*;
-use proptest::test_runner::{FileFailurePersistence, TestError, TestRunner};
+use proptest::test_runner::{FileFailurePersistence, RngSeed, TestError, TestRunner};
 
 use command::Command;
 use store::Kind;
@@ -32,6 +34,7 @@ fn tell(stories: u32, kind: Kind) -> BTreeSet<String> {
         cases: stories,
         failure_persistence: Some(Box::new(persistence)),
         max_shrink_iters: 20_000,
+        rng_seed: settings::number("KEYLEDGER_SEED").map_or(RngSeed::Random, RngSeed::Fixed),
         ..ProptestConfig::default()
     };
     let reached = RefCell::new(BTreeSet::new());
@@ -62,7 +65,7 @@ fn shortest(mut story: Vec<Command>, kind: Kind) -> String {
 }
 
 fn stories() -> u32 {
-    std::env::var("KEYLEDGER_STORIES").ok().and_then(|number| number.parse().ok()).unwrap_or(STORIES)
+    settings::number("KEYLEDGER_STORIES").unwrap_or(STORIES)
 }
 
 /// Every row of section 4's tables, as the driver names the answers: a test that never gets there shows nothing.

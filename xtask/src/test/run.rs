@@ -1,8 +1,8 @@
 //! Running one part: its steps in turn, their output as it comes, and what it counts.
 
-use super::interrupt;
 use super::parts::{Expect, Part, Step};
 use super::tally::Tally;
+use crate::interrupt;
 use crate::project::Project;
 use anyhow::{Context, Result};
 use serde_json::Value;
