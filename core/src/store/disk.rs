@@ -23,6 +23,14 @@ pub trait Disk: Send + Sync + Debug {
     /// On `Ok`, everything written before survives a loss of power.
     fn sync(&self) -> io::Result<()>;
 
+    /// Writes `data` at `offset`. On `Ok` it survives a loss of power; of what else was written nothing is said.
+    ///
+    /// While one thread syncs, another may be in here. Where syncs tell of failures just once, each of the two must be told.
+    fn write_synced(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.write(offset, data)?;
+        self.sync()
+    }
+
     /// Lets go of whatever is held. A store that is reopened afterwards calls `len` first.
     fn close(&self) -> io::Result<()>;
 }
@@ -43,12 +51,16 @@ mod file {
     pub(in crate::store) struct FileDisk {
         // The order matters: the file closes, and with it the lock of the system, before this process may try again.
         file: File,
+        // Linux tells of a failed write to the disk once through each opening of a file. With one of their own, synced writes
+        // and syncs cannot take the bad news from each other.
+        synced: Option<File>,
         _lock: FileLock,
     }
 
     impl FileDisk {
-        pub(in crate::store) fn new(file: File, lock: FileLock) -> Self {
-            Self { file, _lock: lock }
+        /// `synced` is the same file, opened once more: for whoever does several things at a time.
+        pub(in crate::store) fn new(file: File, synced: Option<File>, lock: FileLock) -> Self {
+            Self { file, synced, _lock: lock }
         }
     }
 
@@ -60,11 +72,6 @@ mod file {
         #[cfg(unix)]
         fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
             std::os::unix::fs::FileExt::read_exact_at(&self.file, out, offset)
-        }
-
-        #[cfg(unix)]
-        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-            std::os::unix::fs::FileExt::write_all_at(&self.file, data, offset)
         }
 
         #[cfg(windows)]
@@ -80,14 +87,8 @@ mod file {
             Ok(())
         }
 
-        #[cfg(windows)]
-        fn write(&self, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
-            while !data.is_empty() {
-                let count = std::os::windows::fs::FileExt::seek_write(&self.file, data, offset)?;
-                data = &data[count..];
-                offset += count as u64;
-            }
-            Ok(())
+        fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            write_at(&self.file, offset, data)
         }
 
         fn set_len(&self, len: u64) -> io::Result<()> {
@@ -98,8 +99,56 @@ mod file {
             self.file.sync_data()
         }
 
+        fn write_synced(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            write_synced(self.synced.as_ref().unwrap_or(&self.file), offset, data)
+        }
+
         fn close(&self) -> io::Result<()> {
             lock::unlock(&self.file)
         }
+    }
+
+    /// Syncs these bytes alone: a sync of the whole file would wait for whatever else is on its way to the disk.
+    #[cfg(target_os = "linux")]
+    fn write_synced(file: &File, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
+        use rustix::io::{Errno, ReadWriteFlags, pwritev2};
+        while !data.is_empty() {
+            match pwritev2(file, &[io::IoSlice::new(data)], offset, ReadWriteFlags::DSYNC) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    data = &data[count..];
+                    offset += count as u64;
+                }
+                Err(Errno::INTR) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL) => return write_then_sync(file, offset, data),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn write_synced(file: &File, offset: u64, data: &[u8]) -> io::Result<()> {
+        write_then_sync(file, offset, data)
+    }
+
+    fn write_then_sync(file: &File, offset: u64, data: &[u8]) -> io::Result<()> {
+        write_at(file, offset, data)?;
+        file.sync_data()
+    }
+
+    #[cfg(unix)]
+    fn write_at(file: &File, offset: u64, data: &[u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(file, data, offset)
+    }
+
+    #[cfg(windows)]
+    fn write_at(file: &File, mut offset: u64, mut data: &[u8]) -> io::Result<()> {
+        while !data.is_empty() {
+            let count = std::os::windows::fs::FileExt::seek_write(file, data, offset)?;
+            data = &data[count..];
+            offset += count as u64;
+        }
+        Ok(())
     }
 }

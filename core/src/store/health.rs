@@ -1,6 +1,7 @@
 //! Whether a store still answers, shared between it and the snapshots that it handed out.
 
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::StoreError;
 
@@ -10,25 +11,39 @@ const CLOSED: u8 = 2;
 
 /// Well, poisoned or closed. It never gets well again: whoever reopens starts with a new one.
 #[derive(Debug, Default)]
-pub(super) struct Health(AtomicU8);
+pub(super) struct Health {
+    state: AtomicU8,
+    /// What went wrong where no caller waited, until one is told.
+    cause: Mutex<Option<StoreError>>,
+}
 
 impl Health {
     /// Ok, or the error that every call is answered with.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        match self.0.load(Ordering::Acquire) {
+        match self.state.load(Ordering::Acquire) {
             WELL => Ok(()),
             CLOSED => Err(StoreError::Closed),
-            _ => Err(StoreError::Poisoned),
+            _ => Err(self.cause.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or(StoreError::Poisoned)),
         }
+    }
+
+    pub(super) fn is_well(&self) -> bool {
+        self.state.load(Ordering::Acquire) == WELL
+    }
+
+    /// As `poison`; the next call is answered with the cause itself.
+    pub(super) fn poison_by(&self, cause: StoreError) {
+        *self.cause.lock().unwrap_or_else(PoisonError::into_inner) = Some(cause);
+        self.poison();
     }
 
     /// From now on every call answers `Poisoned`. A closed store stays closed.
     pub(super) fn poison(&self) {
-        let _ = self.0.compare_exchange(WELL, POISONED, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.state.compare_exchange(WELL, POISONED, Ordering::AcqRel, Ordering::Acquire);
     }
 
     /// From now on every call answers `Closed`.
     pub(super) fn close(&self) {
-        self.0.store(CLOSED, Ordering::Release);
+        self.state.store(CLOSED, Ordering::Release);
     }
 }

@@ -1,7 +1,8 @@
 //! The log: a stretch of the disk to which commits are appended, one record and one sync each.
 //!
-//! A tree on a disk costs a dozen scattered page writes for every commit, however small; the log costs one write in a row. What
-//! is in it is moved into the tree when it is full (docs/decisions/0004).
+//! A tree on a disk costs a dozen scattered page writes for every commit, however small; the log costs one write in a row. It
+//! has two halves. When one is full, appending goes on in the other while what the full one holds is moved into the tree
+//! (docs/decisions/0004).
 //!
 //! A record begins at a multiple of 512 bytes, so that a torn write never reaches an acknowledged one:
 //!
@@ -9,13 +10,13 @@
 //! |---|---|
 //! | 0..4 | `klog` |
 //! | 4..8 | length of the payload, little-endian like all numbers here |
-//! | 8..16 | generation: how often the log was moved before |
-//! | 16..24 | number of the record within its generation, from 0 |
+//! | 8..16 | generation: how many halves were filled before |
+//! | 16..24 | number of the record; from one generation to the next there is no gap |
 //! | 24..40 | SipHash-2-4 with 128 bits, under the file's creation id, of bytes 4..24 and the payload |
 //! | 40.. | payload: for each change its space, 1 for a put or 0 for a delete, the key, and the value of a put; each framed by four bytes of length |
 //!
-//! A generation is over when the tree says so, in the very commit that took the log's changes in. So there is nothing to erase,
-//! and no instant at which a change is in neither or counts in both.
+//! A generation lies in the half that its parity names. It is over when the tree says so, in the very commit that took its
+//! changes in. So there is nothing to erase, and no instant at which a change is in neither or counts in both.
 
 use std::hash::Hasher;
 use std::io;
@@ -25,8 +26,10 @@ use siphasher::sip128::{Hasher128, SipHasher24};
 
 use super::{CreationId, Space, Writes};
 
-/// The length of the log. A thousand small commits.
-pub(super) const LOG_BYTES: u64 = 1 << 20;
+/// The length of the log.
+pub(super) const LOG_BYTES: u64 = 2 * HALF_BYTES;
+/// A generation ends before it is longer than this.
+const HALF_BYTES: u64 = 1 << 20;
 
 const SECTOR: u64 = 512;
 const HEAD: usize = 40;
@@ -36,6 +39,7 @@ const MAGIC: &[u8; 4] = b"klog";
 pub(super) trait Region: Send + Sync {
     fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()>;
     fn write(&self, at: u64, data: &[u8]) -> io::Result<()>;
+    fn write_synced(&self, at: u64, data: &[u8]) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -45,7 +49,32 @@ pub(super) struct Log {
     key: CreationId,
     generation: u64,
     number: u64,
+    /// Counts from the start of the generation's half.
     at: u64,
+}
+
+/// A log as it is on the disk.
+pub(super) struct Found {
+    pub(super) log: Log,
+    /// What a full half holds that was not yet moved, in order.
+    pub(super) full: Vec<Writes>,
+    /// What was appended after it.
+    pub(super) recent: Vec<Writes>,
+}
+
+impl Found {
+    /// Writes what was read once more and syncs it: a system that was killed between write and sync shows records that may not
+    /// be on the disk.
+    pub(super) fn make_durable(&self) -> io::Result<()> {
+        let Log { region, at, .. } = &self.log;
+        let full = if self.full.is_empty() { 0 } else { HALF_BYTES };
+        for (start, bytes) in [(HALF_BYTES - self.log.start(), full), (self.log.start(), *at)] {
+            let mut image = vec![0; position(bytes)];
+            region.read(start, &mut image)?;
+            region.write(start, &image)?;
+        }
+        if full + at > 0 { region.sync() } else { Ok(()) }
+    }
 }
 
 /// Why the log of a file cannot be read.
@@ -63,39 +92,30 @@ impl From<io::Error> for LogError {
 }
 
 impl Log {
-    /// The log of `generation` as it is on the disk, and what its records change, in order.
-    pub(super) fn open(
-        region: Arc<dyn Region>,
-        key: CreationId,
-        generation: u64,
-    ) -> Result<(Log, Vec<Writes>), LogError> {
+    /// Reads the log of which all before `generation` is in the tree.
+    pub(super) fn open(region: Arc<dyn Region>, key: CreationId, generation: u64) -> Result<Found, LogError> {
         let mut log = Log { region, key, generation, number: 0, at: 0 };
-        let mut image = vec![0; position(LOG_BYTES)];
-        log.region.read(0, &mut image)?;
-        let mut records = Vec::new();
-        while let Some((writes, end)) = log.record_in(&image) {
-            records.push(writes);
-            log.at = end;
-            log.number += 1;
+        let first = log.read_generation()?;
+        let (end, number) = (log.at, log.number);
+        log.begin_generation();
+        let second = log.read_generation()?;
+        if second.is_empty() {
+            (log.generation, log.at, log.number) = (generation, end, number);
+            return Ok(Found { log, full: Vec::new(), recent: first });
         }
-        if log.has_whole_records_behind(&image) { Err(LogError::Damaged) } else { Ok((log, records)) }
+        // The second half was begun when the first was full, so nothing between them may be missing.
+        let follows = !first.is_empty() && log.number - second.len() as u64 == number;
+        if follows { Ok(Found { log, full: first, recent: second }) } else { Err(LogError::Damaged) }
     }
 
-    /// Writes what was read once more and syncs it: a system that was killed between write and sync shows records that may not
-    /// be on the disk.
-    pub(super) fn make_durable(&self) -> io::Result<()> {
-        let mut bytes = vec![0; position(self.at)];
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        self.region.read(0, &mut bytes)?;
-        self.region.write(0, &bytes)?;
-        self.region.sync()
-    }
-
-    /// Whether there is room for a record of these bytes.
+    /// Whether the generation has room for a record of these bytes.
     pub(super) fn has_room_for(&self, record: &[u8]) -> bool {
-        self.at + record.len() as u64 <= LOG_BYTES
+        self.at + record.len() as u64 <= HALF_BYTES
+    }
+
+    /// Whether no generation has.
+    pub(super) fn can_never_hold(record: &[u8]) -> bool {
+        record.len() as u64 > HALF_BYTES
     }
 
     /// The record that `writes` become at the log's end.
@@ -124,52 +144,70 @@ impl Log {
 
     /// Appends a record and syncs it. On `Ok` it survives a loss of power.
     pub(super) fn append(&mut self, record: &[u8]) -> io::Result<()> {
-        self.region.write(self.at, record)?;
-        self.region.sync()?;
+        self.region.write_synced(self.start() + self.at, record)?;
         self.at += record.len() as u64;
         self.number += 1;
         Ok(())
     }
 
-    /// The number of the generation that follows this one.
-    pub(super) fn next_generation(&self) -> u64 {
-        self.generation + 1
+    /// Which generation records are appended to.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation
     }
 
-    /// Everything that was appended is in the tree: begins again at the start.
+    /// From now on records are appended to the next generation. What lay in its half must be in the tree.
     pub(super) fn begin_generation(&mut self) {
         self.generation += 1;
-        self.number = 0;
         self.at = 0;
     }
 
-    /// Writes zeros over what earlier generations left behind. Only while this one is empty.
+    /// Writes zeros over what earlier generations left behind. Only while there is nothing that is in no tree.
     pub(super) fn erase(&self) -> io::Result<()> {
         debug_assert_eq!(self.at, 0, "what is in the log is in no tree yet");
         self.region.write(0, &vec![0; position(LOG_BYTES)])?;
         self.region.sync()
     }
 
-    /// The record that comes next in the log's image, and where it ends; `None` where there is none that is whole.
+    /// Where the generation's half begins.
+    fn start(&self) -> u64 {
+        self.generation % 2 * HALF_BYTES
+    }
+
+    /// Reads the records of the generation, and goes to where the next one belongs.
+    fn read_generation(&mut self) -> Result<Vec<Writes>, LogError> {
+        let mut image = vec![0; position(HALF_BYTES)];
+        self.region.read(self.start(), &mut image)?;
+        if let Some((number, _)) = self.payload_in(&image) {
+            self.number = number;
+        }
+        let mut records = Vec::new();
+        while let Some((writes, end)) = self.record_in(&image) {
+            records.push(writes);
+            self.at = end;
+            self.number += 1;
+        }
+        // A torn record can only be the last one: nothing is appended after a failure. A whole one behind it means that an
+        // acknowledged record is damaged, and must not be passed over.
+        let mut behind = (self.at..HALF_BYTES).step_by(512);
+        let is_damaged = behind.any(|at| self.payload_in(&image[position(at)..]).is_some());
+        if is_damaged { Err(LogError::Damaged) } else { Ok(records) }
+    }
+
+    /// The record that comes next in the half's image, and where it ends; `None` where there is none that is whole.
     fn record_in(&self, image: &[u8]) -> Option<(Writes, u64)> {
-        let payload = self.payload_in(image.get(position(self.at)..)?, |number| number == self.number)?;
+        let (number, payload) = self.payload_in(image.get(position(self.at)..)?)?;
         let end = self.at + ((HEAD + payload.len()) as u64).next_multiple_of(SECTOR);
-        Some((decode(payload)?, end))
+        if number == self.number { Some((decode(payload)?, end)) } else { None }
     }
 
-    /// The payload of a whole record of this generation that `bytes` begin with.
-    fn payload_in<'a>(&self, bytes: &'a [u8], is_wanted: impl Fn(u64) -> bool) -> Option<&'a [u8]> {
+    /// Number and payload of a whole record of this generation that `bytes` begin with.
+    fn payload_in<'a>(&self, bytes: &'a [u8]) -> Option<(u64, &'a [u8])> {
         let (head, rest) = bytes.split_first_chunk::<HEAD>()?;
-        let is_ours = head.starts_with(MAGIC) && u64_at(head, 8) == self.generation && is_wanted(u64_at(head, 16));
+        if !head.starts_with(MAGIC) || u64_at(head, 8) != self.generation {
+            return None;
+        }
         let payload = rest.get(..u32::from_le_bytes(four(head, 4)) as usize)?;
-        (is_ours && self.checksum(&head[4..24], payload) == head[24..]).then_some(payload)
-    }
-
-    /// A torn record can only be the last one: nothing is appended after a failure. A whole one behind it means that an
-    /// acknowledged record is damaged, and must not be passed over.
-    fn has_whole_records_behind(&self, image: &[u8]) -> bool {
-        let sectors = (self.at..LOG_BYTES).step_by(512);
-        sectors.into_iter().any(|at| self.payload_in(&image[position(at)..], |number| number > self.number).is_some())
+        (self.checksum(&head[4..24], payload) == head[24..]).then(|| (u64_at(head, 16), payload))
     }
 
     fn checksum(&self, head: &[u8], payload: &[u8]) -> [u8; 16] {

@@ -10,7 +10,9 @@ mod engine;
 mod errors;
 mod fresh;
 mod header;
+mod layer;
 mod logged;
+mod mover;
 mod open;
 #[cfg(not(target_arch = "wasm32"))]
 mod path;

@@ -30,6 +30,10 @@ impl Region for Memory {
         Ok(())
     }
 
+    fn write_synced(&self, at: u64, data: &[u8]) -> io::Result<()> {
+        self.write(at, data)
+    }
+
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
@@ -37,8 +41,20 @@ impl Region for Memory {
 
 const KEY: CreationId = [5; 16];
 
-fn open(memory: &Arc<Memory>, generation: u64) -> Result<(Log, Vec<Writes>), LogError> {
+fn found(memory: &Arc<Memory>, generation: u64) -> Result<Found, LogError> {
     Log::open(Arc::clone(memory) as Arc<dyn Region>, KEY, generation)
+}
+
+/// The log of one generation alone.
+fn open(memory: &Arc<Memory>, generation: u64) -> Result<(Log, Vec<Writes>), LogError> {
+    let found = found(memory, generation)?;
+    assert!(found.full.is_empty());
+    Ok((found.log, found.recent))
+}
+
+fn append(log: &mut Log, text: &str) {
+    let record = log.record(&writes(text));
+    log.append(&record).unwrap();
 }
 
 fn writes(text: &str) -> Writes {
@@ -52,8 +68,7 @@ fn writes(text: &str) -> Writes {
 fn with_three(memory: &Arc<Memory>) -> Log {
     let (mut log, _) = open(memory, 4).unwrap();
     for text in ["a", "b", "c"] {
-        let record = log.record(&writes(text));
-        log.append(&record).unwrap();
+        append(&mut log, text);
     }
     log
 }
@@ -76,17 +91,62 @@ fn a_record_of_another_generation_or_another_file_does_not_count() {
     let memory = Memory::new();
     with_three(&memory);
     assert!(open(&memory, 5).unwrap().1.is_empty());
-    assert!(Log::open(memory, [6; 16], 4).unwrap().1.is_empty());
+    assert!(Log::open(memory, [6; 16], 4).unwrap().recent.is_empty());
 }
 
 #[test]
-fn a_generation_begins_over_the_one_before() {
+fn i4_a_full_half_and_what_was_appended_after_it_are_read_back_apart() {
     let memory = Memory::new();
     let mut log = with_three(&memory);
     log.begin_generation();
-    let record = log.record(&writes("d"));
-    log.append(&record).unwrap();
-    assert_eq!(shown(&open(&memory, 5).unwrap().1), shown(&[writes("d")]));
+    append(&mut log, "d");
+    let both = found(&memory, 4).unwrap();
+    assert_eq!(shown(&both.full), shown(&[writes("a"), writes("b"), writes("c")]));
+    assert_eq!(shown(&both.recent), shown(&[writes("d")]));
+    assert_eq!((both.log.generation, both.log.at, both.log.number), (5, log.at, 4));
+    assert_eq!(shown(&open(&memory, 5).unwrap().1), shown(&[writes("d")]), "moved into the tree");
+}
+
+#[test]
+fn a_third_generation_begins_over_the_first() {
+    let memory = Memory::new();
+    let mut log = with_three(&memory);
+    log.begin_generation();
+    append(&mut log, "d");
+    log.begin_generation();
+    append(&mut log, "e");
+    let both = found(&memory, 5).unwrap();
+    assert_eq!(shown(&both.full), shown(&[writes("d")]));
+    assert_eq!(shown(&both.recent), shown(&[writes("e")]));
+}
+
+#[test]
+fn i4_a_full_half_whose_last_record_is_damaged_is_refused() {
+    let memory = Memory::new();
+    let mut log = with_three(&memory);
+    let last = position(log.at) - 1024;
+    log.begin_generation();
+    append(&mut log, "d");
+    memory.flip(last);
+    assert!(matches!(found(&memory, 4), Err(LogError::Damaged)));
+    memory.flip(last);
+    for first in [HEAD, HEAD + 1024, HEAD + 2048] {
+        memory.flip(first);
+        assert!(matches!(found(&memory, 4), Err(LogError::Damaged)), "byte {first}");
+        memory.flip(first);
+    }
+    found(&memory, 4).unwrap();
+}
+
+#[test]
+fn what_was_found_is_written_once_more_where_it_lies() {
+    let memory = Memory::new();
+    let mut log = with_three(&memory);
+    log.begin_generation();
+    append(&mut log, "d");
+    let before = memory.0.lock().unwrap().clone();
+    found(&memory, 4).unwrap().make_durable().unwrap();
+    assert!(*memory.0.lock().unwrap() == before);
 }
 
 #[test]
@@ -120,9 +180,9 @@ fn a_record_that_does_not_fit_is_told_before_it_is_appended() {
     let memory = Memory::new();
     let (log, _) = open(&memory, 0).unwrap();
     let mut large = Writes::default();
-    large.put(Space::Rows, Vec::new(), vec![0; usize::try_from(LOG_BYTES).unwrap() - 512]);
+    large.put(Space::Rows, Vec::new(), vec![0; position(HALF_BYTES) - 512]);
     assert!(log.has_room_for(&log.record(&large)));
-    large.put(Space::Rows, Vec::new(), vec![0; usize::try_from(LOG_BYTES).unwrap()]);
+    large.put(Space::Rows, Vec::new(), vec![0; position(HALF_BYTES)]);
     assert!(!log.has_room_for(&log.record(&large)));
 }
 

@@ -86,7 +86,7 @@ fn chunk(snapshot: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<
 
 fn write(file: File, options: StoreOptions, content: Content<'_>) -> Result<(), OpenError> {
     let lock = FileLock::take(&file)?;
-    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, lock));
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, None, lock));
     create_on(&disk, options, content)
 }
 

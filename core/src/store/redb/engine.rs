@@ -66,6 +66,19 @@ impl Engine {
         self.health.poison();
     }
 
+    pub(super) fn is_well(&self) -> bool {
+        self.health.is_well()
+    }
+
+    /// As `poison`; the next call is told why.
+    pub(super) fn poison_by(&self, cause: StoreError) {
+        self.health.poison_by(cause);
+    }
+
+    pub(super) fn health(&self) -> Arc<Health> {
+        Arc::clone(&self.health)
+    }
+
     /// Makes a database with empty tables after the log of `disk`.
     pub(super) fn create(
         disk: Arc<dyn Disk>,
@@ -235,7 +248,7 @@ impl Engine {
     /// Leaves a file that the next one opens without repair, and keeps hold of the disk.
     pub(super) fn finish(self) -> Result<(), StoreError> {
         let Engine { gatekeeper, database, health, latest, .. } = self;
-        let broken = health.check().is_err();
+        let broken = !health.is_well();
         health.close();
         drop(latest);
         if broken {
@@ -259,10 +272,6 @@ pub(super) struct RedbSnapshot {
 }
 
 impl RedbSnapshot {
-    pub(super) fn check(&self) -> Result<(), StoreError> {
-        self.health.check()
-    }
-
     // As in the engine. Damage of one page alone does not keep anybody from reading the others.
     fn noting_failure<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(StoreError::Io(_) | StoreError::Poisoned) = &result {

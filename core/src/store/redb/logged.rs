@@ -1,47 +1,70 @@
 //! The log in front of the tree: a commit is one appended record, and a thousand of them one commit of redb's.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::backend::Gate;
-use super::engine::{Engine, RedbSnapshot};
+use super::engine::Engine;
 use super::header::PAGE;
+use super::layer::Layer;
+use super::mover::Mover;
 use crate::store::disk::Disk;
-use crate::store::log::{LOG_BYTES, Log, LogError, Region};
+use crate::store::log::{Found, Log, LogError, Region};
 use crate::store::memtable::Memtable;
-use crate::store::merge::scan_with;
-use crate::store::{
-    CommitError, FileReport, KeyRange, OpenError, Snapshot, Space, StoreError, Visit, Writes, holds_nothing,
-};
+use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Writes};
 
-/// An open database with a log before it.
+/// An open database with a log before it. Dropped without `close`, it is as if the process had been killed.
 #[derive(Debug)]
 pub(super) struct Logged {
+    // Goes first: it keeps the mover from the disk, and waits for it.
+    mover: Mover,
+    both: Arc<LogAndTree>,
+}
+
+/// What a move works on beside those who commit.
+#[derive(Debug)]
+struct LogAndTree {
     engine: Engine,
     writer: Mutex<Writer>,
+    /// Rung when a full half has gone into the tree, or cannot go.
+    moved: Condvar,
     /// The view that everybody shares until the next commit; none while the tree is being compacted.
-    latest: RwLock<Option<Arc<LoggedSnapshot>>>,
+    latest: RwLock<Option<Arc<Layer>>>,
 }
 
 struct Writer {
     log: Log,
-    table: Arc<Memtable>,
+    /// What the log's full half holds, while it is on its way into the tree.
+    full: Option<Arc<Memtable>>,
+    /// What was appended since.
+    recent: Arc<Memtable>,
     /// The number of the last commit.
     last: u64,
 }
 
 impl Writer {
-    /// The log as it is on the disk, and the table that its records make.
+    /// The log as it is on the disk, and the tables that its records make.
     fn open(engine: &Engine) -> Result<Writer, OpenError> {
         let region = Arc::new(LogRegion(engine.gate()));
-        let (log, records) = Log::open(region, engine.creation_id(), engine.generation()?).map_err(refused)?;
-        log.make_durable().map_err(OpenError::Unavailable)?;
-        let (table, mut last) = (Arc::<Memtable>::default(), 0);
-        for writes in &records {
-            last += 1;
-            table.add(last, writes);
+        let found = Log::open(region, engine.creation_id(), engine.generation()?).map_err(refused)?;
+        found.make_durable().map_err(OpenError::Unavailable)?;
+        let Found { log, full, recent } = found;
+        let mut writer = Writer { log, full: None, recent: Arc::default(), last: 0 };
+        for writes in &full {
+            writer.add(writes);
         }
-        Ok(Writer { log, table, last })
+        if !full.is_empty() {
+            writer.full = Some(std::mem::take(&mut writer.recent));
+        }
+        for writes in &recent {
+            writer.add(writes);
+        }
+        Ok(writer)
+    }
+
+    fn add(&mut self, writes: &Writes) {
+        self.last += 1;
+        self.recent.add(self.last, writes);
     }
 }
 
@@ -63,6 +86,10 @@ impl Region for LogRegion {
         self.0.pass(|disk| disk.write(PAGE + at, data))
     }
 
+    fn write_synced(&self, at: u64, data: &[u8]) -> io::Result<()> {
+        self.0.pass(|disk| disk.write_synced(PAGE + at, data))
+    }
+
     fn sync(&self) -> io::Result<()> {
         self.0.pass(|disk| disk.sync())
     }
@@ -72,116 +99,186 @@ impl Logged {
     /// Opens the ledger on `disk`, and takes in what is in the log and not in the tree. On an error not a byte was changed.
     pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize) -> Result<Logged, OpenError> {
         let (engine, writer) = Engine::start(disk, cache_bytes, Writer::open)?;
-        let logged = Logged { engine, writer: Mutex::new(writer), latest: RwLock::default() };
-        logged.show(&logged.writer()).map_err(of_commit)?;
+        let is_full = writer.full.is_some();
+        let mover = Mover::before(engine.gate());
+        let both = LogAndTree { engine, writer: Mutex::new(writer), moved: Condvar::new(), latest: RwLock::default() };
+        let logged = Logged { mover, both: Arc::new(both) };
+        logged.both.show(&logged.both.writer()).map_err(of_commit)?;
+        if is_full {
+            logged.both.move_full_half();
+        }
         Ok(logged)
     }
 
-    pub(super) fn creation_id(&self) -> crate::store::CreationId {
-        self.engine.creation_id()
+    /// From now on nobody waits while a full half of the log is moved, where the host has threads.
+    pub(super) fn moving_in_background(mut self) -> Logged {
+        self.mover.go_to_background();
+        self
+    }
+
+    pub(super) fn creation_id(&self) -> CreationId {
+        self.both.engine.creation_id()
     }
 
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        self.engine.check()
+        self.both.engine.check()
     }
 
     /// The view that everybody shares until the next commit.
-    pub(super) fn snapshot(&self) -> Result<Arc<LoggedSnapshot>, StoreError> {
-        self.engine.check()?;
-        self.latest.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Poisoned)
+    pub(super) fn snapshot(&self) -> Result<Arc<Layer>, StoreError> {
+        self.both.engine.check()?;
+        self.both.latest.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Poisoned)
     }
 
-    /// Appends to the log; where it is full, moves it into the tree first. What no log could hold goes into the tree at once.
-    #[expect(clippy::similar_names, reason = "a writer writes writes")]
+    /// Appends to the log; where a half of it is full, goes on in the other. What no log could hold goes into the tree at once.
     pub(super) fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
         if writes.is_empty() {
             return Ok(());
         }
+        if self.both.append(writes)? {
+            let both = Arc::clone(&self.both);
+            self.mover.start(move || both.move_full_half());
+        }
+        Ok(())
+    }
+
+    pub(super) fn file_bytes(&self) -> Result<u64, StoreError> {
+        self.both.engine.file_bytes()
+    }
+
+    pub(super) fn report(&self) -> Result<FileReport, StoreError> {
+        self.both.settle()?;
+        self.both.engine.report()
+    }
+
+    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
+        self.both.settle()?;
+        self.mover.wait();
+        // The mover is gone, so nobody else has it.
+        let both = Arc::get_mut(&mut self.both).ok_or(StoreError::Busy)?;
+        // What was deleted has been in the log as well (section 4).
+        if let Err(error) = both.writer().log.erase() {
+            both.engine.poison();
+            return Err(StoreError::Io(error));
+        }
+        // The view that is kept for everybody would count as a reader.
+        *both.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        let compacted = both.engine.compact();
+        both.show(&both.writer()).map_err(of_commit)?;
+        compacted
+    }
+
+    /// Leaves a file with nothing in its log, that the next one opens without repair, and lets go of it.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        let settled = if self.both.engine.is_well() { self.both.settle() } else { Ok(()) };
+        let Logged { mover, both } = self;
+        mover.end();
+        let closed = match Arc::into_inner(both) {
+            Some(LogAndTree { engine, writer, latest, .. }) => {
+                drop((writer, latest));
+                engine.close()
+            }
+            None => Err(StoreError::Busy),
+        };
+        settled.and(closed)
+    }
+}
+
+impl LogAndTree {
+    /// Appends to the log. Whether a half of it is full now, and is to be moved into the tree.
+    #[expect(clippy::similar_names, reason = "a writer writes writes")]
+    fn append(&self, writes: &Writes) -> Result<bool, CommitError> {
         let mut writer = self.writer();
         let mut record = writer.log.record(writes);
-        if !writer.log.has_room_for(&record) {
-            let too_long = record.len() as u64 > LOG_BYTES;
-            self.move_into_tree(&mut writer, too_long.then_some(writes))?;
-            if too_long {
-                return Ok(());
-            }
+        if Log::can_never_hold(&record) {
+            writer = self.wait_for_mover(writer).map_err(CommitError::NotStored)?;
+            self.move_all(&mut writer, Some(writes))?;
+            return Ok(false);
+        }
+        let is_full = !writer.log.has_room_for(&record);
+        if is_full {
+            writer = self.wait_for_mover(writer).map_err(CommitError::NotStored)?;
+            writer.log.begin_generation();
+            writer.full = Some(std::mem::take(&mut writer.recent));
             record = writer.log.record(writes);
         }
         if let Err(error) = writer.log.append(&record) {
             self.engine.poison();
             return Err(CommitError::Open(StoreError::Io(error)));
         }
-        writer.last += 1;
-        writer.table.add(writer.last, writes);
-        self.show(&writer)
+        writer.add(writes);
+        self.show(&writer)?;
+        Ok(is_full)
+    }
+
+    /// One commit of the tree: what the full half of the log holds.
+    fn move_full_half(&self) {
+        let writer = self.writer();
+        let (full, generation) = (writer.full.clone(), writer.log.generation());
+        drop(writer);
+        // A failure poisons the engine: whoever commits next is told.
+        let moved = full.map_or(Ok(()), |full| self.engine.commit(&full.latest(), generation));
+        let mut writer = self.writer();
+        match moved {
+            Ok(()) => {
+                writer.full = None;
+                let _ = self.show(&writer);
+            }
+            Err(error) => self.engine.poison_by(of_commit(error)),
+        }
+        self.moved.notify_all();
     }
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again.
-    fn move_into_tree(&self, writer: &mut Writer, more: Option<&Writes>) -> Result<(), CommitError> {
-        let mut moved = writer.table.latest();
+    fn move_all(&self, writer: &mut Writer, more: Option<&Writes>) -> Result<(), CommitError> {
+        let mut moved = writer.recent.latest();
         if let Some(more) = more {
             moved.absorb(more.clone());
         }
-        self.engine.commit(&moved, writer.log.next_generation())?;
+        self.engine.commit(&moved, writer.log.generation() + 1)?;
         writer.log.begin_generation();
-        writer.table = Arc::default();
+        writer.recent = Arc::default();
         self.show(writer)
     }
 
     /// What was committed is seen from now on. It is on disk already, so a failure here leaves nothing to say but that.
     fn show(&self, writer: &Writer) -> Result<(), CommitError> {
-        let base = self.engine.snapshot().map_err(|error| {
+        let tree = self.engine.snapshot().map_err(|error| {
             self.engine.poison();
             CommitError::Open(error)
         })?;
-        let latest = LoggedSnapshot { base, table: Arc::clone(&writer.table), upto: writer.last };
-        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(latest));
+        let lay = |below, table: &Arc<Memtable>, upto| {
+            let (table, health) = (Arc::clone(table), self.engine.health());
+            Arc::new(Layer { below, table, upto, health })
+        };
+        let below: Arc<dyn Snapshot> = match &writer.full {
+            Some(full) => lay(tree, full, writer.last),
+            None => tree,
+        };
+        let latest = lay(below, &writer.recent, writer.last);
+        *self.latest.write().unwrap_or_else(PoisonError::into_inner) = Some(latest);
         Ok(())
     }
 
     /// Moves what the log holds into the tree.
     fn settle(&self) -> Result<(), StoreError> {
-        let mut writer = self.writer();
-        if writer.table.is_empty() {
+        let mut writer = self.wait_for_mover(self.writer())?;
+        if writer.recent.is_empty() {
             return Ok(());
         }
-        self.move_into_tree(&mut writer, None).map_err(of_commit)
+        self.move_all(&mut writer, None).map_err(of_commit)
+    }
+
+    /// Returns when no half of the log is on its way into the tree.
+    fn wait_for_mover<'a>(&self, writer: MutexGuard<'a, Writer>) -> Result<MutexGuard<'a, Writer>, StoreError> {
+        let is_under_way = |writer: &mut Writer| writer.full.is_some() && self.engine.is_well();
+        let writer = self.moved.wait_while(writer, is_under_way).unwrap_or_else(PoisonError::into_inner);
+        self.engine.check()?;
+        Ok(writer)
     }
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn file_bytes(&self) -> Result<u64, StoreError> {
-        self.engine.file_bytes()
-    }
-
-    pub(super) fn report(&self) -> Result<FileReport, StoreError> {
-        self.settle()?;
-        self.engine.report()
-    }
-
-    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
-        self.settle()?;
-        // What was deleted has been in the log as well (section 4).
-        if let Err(error) = self.writer().log.erase() {
-            self.engine.poison();
-            return Err(StoreError::Io(error));
-        }
-        // The view that is kept for everybody would count as a reader.
-        *self.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
-        let compacted = self.engine.compact();
-        self.show(&self.writer()).map_err(of_commit)?;
-        compacted
-    }
-
-    /// Leaves a file with nothing in its log, that the next one opens without repair, and lets go of it.
-    pub(super) fn close(self) -> Result<(), StoreError> {
-        let settled = if self.engine.check().is_ok() { self.settle() } else { Ok(()) };
-        let Logged { engine, writer, latest } = self;
-        drop((writer, latest));
-        let closed = engine.close();
-        settled.and(closed)
     }
 }
 
@@ -195,36 +292,5 @@ fn refused(error: LogError) -> OpenError {
     match error {
         LogError::Io(error) => OpenError::Unavailable(error),
         LogError::Damaged => super::header::damaged("a record of its log is damaged, with whole ones after it"),
-    }
-}
-
-/// The tree as it was when the log was last moved into it, and the log up to one commit over it.
-#[derive(Debug)]
-pub(super) struct LoggedSnapshot {
-    base: Arc<RedbSnapshot>,
-    table: Arc<Memtable>,
-    upto: u64,
-}
-
-impl Snapshot for LoggedSnapshot {
-    fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
-        self.base.check()?;
-        let mut found = false;
-        let is_known = self.table.get(space, key, self.upto, &mut |value| {
-            if let Some(value) = value {
-                found = true;
-                read(value);
-            }
-        });
-        if is_known { Ok(found) } else { self.base.get(space, key, read) }
-    }
-
-    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
-        self.base.check()?;
-        if holds_nothing(range) {
-            return Ok(());
-        }
-        let changes = self.table.changes(space, range, self.upto);
-        scan_with(&*self.base, space, range, changes, visit)
     }
 }

@@ -40,16 +40,20 @@ pub(super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> R
 }
 
 fn named(path: &Path, engine: Logged) -> Result<Logged, OpenError> {
-    create::sync_folder(path).map(|()| engine)
+    create::sync_folder(path).map(|()| engine.moving_in_background())
 }
 
 fn open_locked(path: &Path) -> Result<Arc<dyn Disk>, OpenError> {
     for _ in 0..ATTEMPTS_MAX {
         refuse_unopened(path)?;
-        let file = OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)?;
+        let open = || OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable);
+        let file = open()?;
         let lock = FileLock::take(&file)?;
         if still_at(path, &file)? {
-            return Ok(Arc::new(FileDisk::new(file, lock)));
+            let synced = open()?;
+            if are_one(&file, &synced)? {
+                return Ok(Arc::new(FileDisk::new(file, Some(synced), lock)));
+            }
         }
     }
     Err(OpenError::Unavailable(io::Error::other("the file is being replaced again and again")))
@@ -62,6 +66,11 @@ fn refuse_unopened(path: &Path) -> Result<(), OpenError> {
         return Err(header::not_a_file());
     }
     if lock::is_open_here(&metadata) { Err(OpenError::AlreadyOpen) } else { Ok(()) }
+}
+
+fn are_one(one: &File, other: &File) -> Result<bool, OpenError> {
+    let metadata = |file: &File| file.metadata().map_err(OpenError::Unavailable);
+    Ok(lock::same_file(&metadata(one)?, &metadata(other)?))
 }
 
 // The file may have been replaced between opening and locking it: then the lock is on one that nobody can find.

@@ -94,6 +94,14 @@ impl Disk for Witness {
         synced
     }
 
+    fn write_synced(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        let written = self.disk.write_synced(offset, data);
+        if written.is_err() {
+            self.doubts.places().push(Place { offset, len: data.len() });
+        }
+        written
+    }
+
     fn close(&self) -> io::Result<()> {
         self.disk.close()
     }

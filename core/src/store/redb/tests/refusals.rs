@@ -34,7 +34,7 @@ fn ledger() -> Vec<u8> {
 }
 
 /// Where redb's storage begins.
-const STORAGE: usize = 4096 + (1 << 20);
+const STORAGE: usize = 4096 + (2 << 20);
 
 fn sealed(mut page: Vec<u8>) -> Vec<u8> {
     let checksum = Sha256::digest(&page[..40]);
