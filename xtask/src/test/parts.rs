@@ -37,6 +37,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "tidy", about: "the rules of the house, held by tests", steps: |_| suite("tidy") },
     Part { name: "tests", about: "unit tests and integration tests", steps: tests },
     Part { name: "conformance", about: "the scenarios that every language runs", steps: |_| suite("conformance") },
+    Part { name: "vectors", about: "the vectors are what their script writes", steps: vectors },
     Part { name: "readme", about: "the code blocks of README.md", steps: |_| suite("readme") },
     Part { name: "docs", about: "doc tests, and documentation without warnings", steps: docs },
     Part { name: "wasm", about: "the core compiles for WebAssembly", steps: wasm },
@@ -78,6 +79,13 @@ fn tests(project: &Project) -> Vec<Step> {
         all.command.args(["--test", name]);
     }
     vec![all]
+}
+
+/// The script shares nothing with the Rust code, and so needs another language.
+fn vectors(project: &Project) -> Vec<Step> {
+    let mut check = Command::new(if cfg!(windows) { "python" } else { "python3" });
+    check.arg(project.root.join("bindings/conformance/vectors.py")).arg("--check");
+    vec![Step { command: check, expect: Expect::Success }]
 }
 
 fn docs(_: &Project) -> Vec<Step> {
