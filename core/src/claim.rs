@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::codec::address::Address;
-use crate::engine::{Engine, EngineError, Granted, Session, Stepped};
+use crate::engine::{Engine, EngineError, Errand, Granted, Session, Stepped};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyId};
-use crate::limits::{check_step, stored_form, valid_lease};
+use crate::limits::{check_step, stored_form, stored_response, valid_lease};
 use crate::machine::begin::remaining_ms;
 use crate::machine::record::{Record, Step};
 use crate::machine::settle::Settlement;
@@ -33,9 +33,12 @@ pub struct Claim {
     lost: Arc<AtomicBool>,
 }
 
-/// How a claim object ended: nothing more can be done with it, and dropping it ends nothing.
+/// How a claim object ended: dropping it ends nothing.
 enum Ending {
+    /// Nothing more can be done with it.
     Settled(Settlement),
+    /// A completion is on its way to the disk. What else the claim is asked for comes after it, and is decided there.
+    UnderWay(Arc<Errand>),
     Lost,
 }
 
@@ -200,7 +203,7 @@ impl Claim {
     /// It was done, and this is the answer. On return the answer is on disk, and is replayed from now on.
     ///
     /// # Errors
-    /// `ClaimLost`: throw the result away. `Ambiguous`: `reopen` the ledger and call again (S6).
+    /// `ClaimLost`: throw the result away. `TooLarge` for the media type. `Ambiguous`: `reopen` the ledger and call again (S6).
     pub fn complete(self, response: impl Into<Response>) -> Result<(), SettleError> {
         self.settle(Settlement::Complete(response.into()))
     }
@@ -225,7 +228,7 @@ impl Claim {
     /// Nobody knows whether it happened: held for a person. On return that is on disk.
     ///
     /// # Errors
-    /// As [`complete`](Claim::complete).
+    /// As [`complete`](Claim::complete); `TooLarge` for a reason of more than 1 KiB.
     pub fn park(self, reason: impl Into<String>) -> Result<(), SettleError> {
         self.settle(Settlement::Park(reason.into()))
     }
@@ -241,7 +244,7 @@ impl Claim {
     #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub(crate) fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
         self.check_not_ended()?;
-        let settlement = stored_form(settlement, self.engine.options);
+        let settlement = stored_form(settlement, self.engine.options)?;
         let settled = self.engine.settle(&self.address, self.fence(), settlement.clone()).map_err(Error::from);
         self.note_ending(&settled, settlement);
         settled
@@ -251,7 +254,7 @@ impl Claim {
         match self.ended {
             Some(Ending::Settled(_)) => Err(Error::ClaimSettled),
             Some(Ending::Lost) => Err(Error::ClaimLost),
-            None => Ok(()),
+            Some(Ending::UnderWay(_)) | None => Ok(()),
         }
     }
 
@@ -270,6 +273,10 @@ impl Claim {
     /// `f` runs at most once. While it runs, others wait: keep it short, and do not call the ledger from inside it.
     ///
     /// On `Ok` everything is on disk and the claim is settled. On `Err` nothing is stored and the claim is as it was.
+    ///
+    /// # Locks
+    /// `f` holds this ledger's commit queue. Two ledgers whose closures call each other's crosswise wait for each other for ever:
+    /// nest them in one order.
     ///
     /// # Errors
     /// Whatever `f` returns; `ClaimLost`; `ClaimSettled`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
@@ -298,12 +305,12 @@ impl Claim {
     {
         self.check_not_ended()?;
         let (address, fence) = (self.address.clone(), self.fence());
-        let max_bytes = self.engine.options.max_response_bytes;
+        let options = self.engine.options;
         Ok(move |session: &mut Session<'_>| {
             if let Stepped::Done(response) = session.before_completing(&address, fence).map_err(Error::from)? {
                 return Ok(response);
             }
-            let response = Transaction::run(session, f)?.within(max_bytes);
+            let response = stored_response(Transaction::run(session, f)?, options)?;
             session.settle(&address, fence, &Settlement::Complete(response.clone())).map_err(Error::from)?;
             Ok(response)
         })
@@ -325,7 +332,7 @@ impl Claim {
     pub(crate) fn settled(&self) -> Option<&Settlement> {
         match &self.ended {
             Some(Ending::Settled(settlement)) => Some(settlement),
-            Some(Ending::Lost) | None => None,
+            Some(Ending::UnderWay(_) | Ending::Lost) | None => None,
         }
     }
 
@@ -344,7 +351,12 @@ impl Claim {
         Ok(())
     }
 
-    /// The settlement is on disk, or on its way there: dropping this object ends nothing.
+    /// A completion is on its way: should its future be dropped, this object must not end its lease before it has arrived.
+    pub(crate) fn mark_under_way(&mut self, errand: Arc<Errand>) {
+        self.ended = Some(Ending::UnderWay(errand));
+    }
+
+    /// The settlement is on disk: dropping this object ends nothing.
     pub(crate) fn mark_settled(&mut self, settlement: Settlement) {
         self.ended = Some(Ending::Settled(settlement));
     }
@@ -363,9 +375,10 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        match self.ended {
+        match &self.ended {
             None => self.engine.drop_claim(&self.address, self.record.fence),
             Some(Ending::Lost) => self.engine.let_go_of_claim(&self.address, self.record.fence),
+            Some(Ending::UnderWay(errand)) => errand.abandon(),
             Some(Ending::Settled(_)) => {}
         }
     }

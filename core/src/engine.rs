@@ -5,6 +5,8 @@
 //! with nothing on disk is granted in memory, without a commit (E2).
 
 mod begin;
+mod errand;
+mod fence_block;
 mod housekeeping;
 mod life;
 mod looking;
@@ -28,11 +30,13 @@ use crate::fences::Fences;
 use crate::key::KeyId;
 use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, Witness};
+use crate::machine::settle::Settlement;
 use crate::options::Options;
 use crate::store::{CommitError, OpenError, Snapshot, Space, Store, StoreError};
 use crate::volatile::{Glimpse, Memory};
 
 pub(crate) use begin::{Answer, Asked, Granted};
+pub(crate) use errand::Errand;
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
 pub(crate) use looking::{Listing, Seen};
 pub(crate) use session::Session;
@@ -55,9 +59,18 @@ pub(crate) struct Engine {
     opening: u64,
     opened_at: Stamp,
     phase: AtomicU8,
-    /// Claims that were granted in a commit whose outcome is open: `reopen` releases them (S6).
-    orphans: Mutex<Vec<(Address, u64)>>,
+    /// What `reopen` and `resume` settle: claims granted in a commit whose outcome is open (S6), and outcomes of owners who went
+    /// away before they were stored (S3).
+    owed: Mutex<Vec<Owed>>,
     last_sweep: Mutex<Option<Sweep>>,
+}
+
+/// A settlement that is to be stored as soon as the file is open again.
+#[derive(Clone)]
+struct Owed {
+    address: Address,
+    fence: u64,
+    settlement: Settlement,
 }
 
 /// Where a handle is in its life.
@@ -99,6 +112,8 @@ pub(crate) enum EngineError {
     StepDiffers,
     #[error("steps are refused for InLedger operations")]
     StepRefused,
+    #[error("the steps together have {bytes} bytes, more than {bytes_max}")]
+    StepsTooLarge { bytes: usize, bytes_max: usize },
     #[error("there are claims")]
     HasClaims,
 }

@@ -44,7 +44,7 @@ pub enum Error {
         table: String,
     },
     /// Something is longer than its limit.
-    #[error("{what} has {bytes} bytes, more than {max}; make it shorter or raise the limit")]
+    #[error("{what}: {bytes} bytes, more than {max}; make it shorter or raise the limit")]
     TooLarge {
         /// What is too long.
         what: &'static str,
@@ -216,6 +216,9 @@ impl From<EngineError> for Error {
             }
             EngineError::StepRefused => {
                 Error::InvalidArgument("steps are refused for InLedger operations; use complete_with".into())
+            }
+            EngineError::StepsTooLarge { bytes, bytes_max } => {
+                Error::TooLarge { what: "the steps of the record together", bytes: bytes as u64, max: bytes_max as u64 }
             }
             EngineError::HasClaims => {
                 Error::Unavailable("there are claims in progress; settle them first, or say even_with_claims".into())

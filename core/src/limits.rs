@@ -1,4 +1,4 @@
-//! Limits at the door (L4, L5), and the form in which responses are stored (S4).
+//! Limits at the door (L4, L5), and the form in which outcomes are stored (S4).
 
 use std::time::Duration;
 
@@ -6,7 +6,10 @@ use crate::clock::millis;
 use crate::error::{Error, Result};
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
-use crate::options::{LEASE_MS_MAX, Options};
+use crate::options::{
+    LEASE_MS_MAX, MEDIA_TYPE_BYTES_MAX, NOTE_BYTES_MAX, Options, PARK_REASON_BYTES_MAX, WHO_BYTES_MAX,
+};
+use crate::response::Response;
 
 /// L5: a lease or heartbeat of zero is refused. Milliseconds.
 pub(crate) fn valid_lease(lease: Duration) -> Result<u64> {
@@ -16,22 +19,38 @@ pub(crate) fn valid_lease(lease: Duration) -> Result<u64> {
     }
 }
 
-/// The settlement as it is stored: a body over the limit is omitted.
-pub(crate) fn stored_form(settlement: Settlement, options: Options) -> Settlement {
-    match settlement {
-        Settlement::Complete(response) => Settlement::Complete(response.within(options.max_response_bytes)),
-        Settlement::Fail(response) => Settlement::Fail(response.within(options.max_response_bytes)),
-        settlement @ (Settlement::Release | Settlement::Park(_)) => settlement,
-    }
+/// The settlement as it is stored.
+pub(crate) fn stored_form(settlement: Settlement, options: Options) -> Result<Settlement> {
+    Ok(match settlement {
+        Settlement::Complete(response) => Settlement::Complete(stored_response(response, options)?),
+        Settlement::Fail(response) => Settlement::Fail(stored_response(response, options)?),
+        Settlement::Release => Settlement::Release,
+        Settlement::Park(reason) => {
+            check_length("the reason", reason.len(), PARK_REASON_BYTES_MAX)?;
+            Settlement::Park(reason)
+        }
+    })
 }
 
-/// The resolution as it is stored: a body over the limit is omitted.
-pub(crate) fn stored_resolution(resolution: Resolution, options: Options) -> Resolution {
-    match resolution {
-        Resolution::Completed(response) => Resolution::Completed(response.within(options.max_response_bytes)),
-        Resolution::Failed(response) => Resolution::Failed(response.within(options.max_response_bytes)),
+/// The response as it is stored: a body over the limit is omitted, a media type over its own is refused.
+pub(crate) fn stored_response(response: Response, options: Options) -> Result<Response> {
+    check_length("the media type", response.media_type().len(), MEDIA_TYPE_BYTES_MAX)?;
+    Ok(response.within(options.max_response_bytes))
+}
+
+/// The resolution as it is stored.
+pub(crate) fn stored_resolution(resolution: Resolution, options: Options) -> Result<Resolution> {
+    Ok(match resolution {
+        Resolution::Completed(response) => Resolution::Completed(stored_response(response, options)?),
+        Resolution::Failed(response) => Resolution::Failed(stored_response(response, options)?),
         Resolution::NotDone => Resolution::NotDone,
-    }
+    })
+}
+
+/// Who resolves a record, and why: both stay in its audit trail.
+pub(crate) fn check_person(who: &str, note: &str) -> Result<()> {
+    check_length("who", who.len(), WHO_BYTES_MAX)?;
+    check_length("the note", note.len(), NOTE_BYTES_MAX)
 }
 
 /// A row of the caller's own tables is as long as a response at the most.
@@ -39,7 +58,8 @@ pub(crate) fn check_row_value(value: &[u8], options: Options) -> Result<()> {
     check_length("a row's value", value.len(), options.max_response_bytes)
 }
 
-/// A step has a name, and is as long as a response at the most.
+/// A step has a name, and is as long as a response at the most. All steps of a record together are, too: that is checked where
+/// the others are known.
 pub(crate) fn check_step(step: &Step, options: Options) -> Result<()> {
     if step.name.is_empty() {
         return Err(Error::InvalidArgument("a step needs a name".into()));

@@ -16,6 +16,14 @@ pub const MAX_ATTEMPTS: u32 = 20;
 pub const RESPONSE_BYTES_MAX: usize = 1024 * 1024;
 /// A memo's greatest length.
 pub const MEMO_BYTES_MAX: usize = 4 * 1024;
+/// The greatest length of a response's media type.
+pub const MEDIA_TYPE_BYTES_MAX: usize = 255;
+/// The greatest length of a reason to park.
+pub const PARK_REASON_BYTES_MAX: usize = 1024;
+/// The greatest length of the name of whoever resolves a record.
+pub const WHO_BYTES_MAX: usize = 255;
+/// The greatest length of the note on why.
+pub const NOTE_BYTES_MAX: usize = 4 * 1024;
 /// The greatest length of a key in the caller's own tables.
 pub const ROW_KEY_BYTES_MAX: usize = 1024;
 /// How often the janitor sweeps, give or take a fifth.

@@ -103,10 +103,10 @@ impl<'s, 'e> Transaction<'s, 'e> {
     /// Completes a claim by key id and fence, in this transaction.
     ///
     /// # Errors
-    /// `ClaimLost`.
+    /// `ClaimLost`; `TooLarge` for the media type.
     pub fn complete(&mut self, id: &KeyId, fence: u64, response: impl Into<Response>) -> Result<()> {
         let address = self.session.engine.address(id.clone());
-        let settlement = stored_form(Settlement::Complete(response.into()), self.session.engine.options);
+        let settlement = stored_form(Settlement::Complete(response.into()), self.session.engine.options)?;
         Ok(self.session.settle(&address, fence, &settlement)?)
     }
 

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keyledger::options::{MEMO_BYTES_MAX, RESPONSE_BYTES_MAX, ROW_KEY_BYTES_MAX};
+use keyledger::options::{
+    MEDIA_TYPE_BYTES_MAX, MEMO_BYTES_MAX, NOTE_BYTES_MAX, PARK_REASON_BYTES_MAX, RESPONSE_BYTES_MAX, ROW_KEY_BYTES_MAX,
+    WHO_BYTES_MAX,
+};
 use keyledger::{
-    Batch, Begin, Body, Claim, Decision, Effect, Error, Fingerprint, Key, KeyId, Ledger, Operation, Response, Scope,
-    Settlement,
+    Batch, Begin, Body, Claim, Decision, Effect, Error, Filter, Fingerprint, Key, KeyId, Ledger, Operation, Resolution,
+    Response, Scope, Settlement,
 };
 
 static CHARGE: Operation = Operation::repeatable("charge");
@@ -155,6 +158,74 @@ fn l4_what_is_longer_than_its_limit_is_refused_and_what_is_as_long_is_not() {
     shop.refuses("too_large", |shop| shop.charge.record_step("step", value.clone()));
     shop.ledger.apply(&Batch::new().put("orders", &key[1..], &value[1..])).expect("it is not too long");
     drop(acquired(shop.ledger.begin_with(&ask(&CHARGE, "k").memo(&memo[1..])).expect("it is not too long")));
+}
+
+/// As long as a limit, and a byte longer.
+fn around(max: usize) -> (String, String) {
+    ("x".repeat(max), "x".repeat(max + 1))
+}
+
+#[test]
+fn l4_a_media_type_and_a_reason_over_their_limits_are_refused_and_the_claim_is_given_back() {
+    let mut shop = Shop::open();
+    let (fits, long) = around(MEDIA_TYPE_BYTES_MAX);
+    let (reason, long_reason) = around(PARK_REASON_BYTES_MAX);
+    let (id, fence) = (shop.charge.key_id().clone(), shop.charge.fence());
+    let response = |media_type: &str| Response::new(media_type, "body");
+    for settlement in
+        [Settlement::Complete(response(&long)), Settlement::Fail(response(&long)), Settlement::Park(long_reason)]
+    {
+        shop.refuses("too_large", |shop| shop.ledger.settle(&id, fence, settlement));
+    }
+    shop.refuses("too_large", |shop| shop.charge.complete_with(|_| Ok::<_, Error>(response(&long))));
+    shop.refuses("too_large", |shop| shop.ledger.transaction(|tx| tx.complete(&id, fence, response(&long))));
+    let given_back = shop.charge.complete(response(&long)).expect_err("it is refused");
+    assert_eq!(given_back.source.code().as_str(), "too_large");
+    given_back.claim.complete(response(&fits)).expect("it is as long as the limit");
+    shop.wallet.park(reason).expect("it is as long as the limit");
+}
+
+#[test]
+fn s4_an_outcome_that_run_cannot_store_releases_nothing() {
+    let shop = Shop::open();
+    let long = "x".repeat(MEDIA_TYPE_BYTES_MAX + 1);
+    let mut runs = 0;
+    for _ in 0..2 {
+        let key = Key::new("run").expect("a key");
+        let ran = shop.ledger.run(&CHARGE, &Scope::single(), &key, Fingerprint::unchecked(), |_| {
+            runs += 1;
+            Ok::<_, Error>(Response::new(long.as_str(), "charged"))
+        });
+        assert!(ran.is_err());
+    }
+    assert_eq!(runs, 1, "it was charged: nobody may charge it again");
+}
+
+#[test]
+fn l4_who_resolves_and_why_have_limits() {
+    let mut shop = Shop::open();
+    let (id, fence) = (shop.charge.key_id().clone(), shop.charge.fence());
+    shop.ledger.settle(&id, fence, Settlement::Park("who knows".into())).expect("parked");
+    let ((who, long_who), (note, long_note)) = (around(WHO_BYTES_MAX), around(NOTE_BYTES_MAX));
+    let media_type = "x".repeat(MEDIA_TYPE_BYTES_MAX + 1);
+    for (who, note) in [(&long_who, &note), (&who, &long_note)] {
+        shop.refuses("too_large", |shop| shop.ledger.resolve(&id, fence, Resolution::NotDone, who, note));
+        shop.refuses("too_large", |shop| shop.ledger.resolve_many(&Filter::all(), &Resolution::NotDone, who, note));
+    }
+    let found = Resolution::Completed(Response::new(media_type, "body"));
+    shop.refuses("too_large", |shop| shop.ledger.resolve(&id, fence, found, &who, &note));
+    shop.ledger.resolve(&id, fence, Resolution::NotDone, &who, &note).expect("they are as long as their limits");
+}
+
+#[test]
+fn l4_the_steps_of_a_record_together_are_as_long_as_a_response_at_the_most() {
+    let mut shop = Shop::open();
+    let half = vec![7; RESPONSE_BYTES_MAX / 2 - 1];
+    shop.charge.record_step("1", half.clone()).expect("half of it");
+    shop.refuses("too_large", |shop| shop.charge.record_step("22", half.clone()));
+    shop.charge.record_step("2", half.clone()).expect("all of it");
+    shop.charge.record_step("2", half).expect("it is recorded already");
+    shop.refuses("too_large", |shop| shop.charge.record_step("3", ""));
 }
 
 #[test]

@@ -6,7 +6,6 @@ use super::{Engine, EngineError, Found, Session, find};
 use crate::codec::address::Address;
 use crate::machine::begin::{Ask, Verdict, begin, grant, park};
 use crate::machine::record::{Kept, ParkReason, Record, State};
-use crate::machine::settle::Settlement;
 use crate::operation::Effect;
 use crate::response::Response;
 
@@ -62,7 +61,7 @@ impl Drop for Granted {
         if self.recovered {
             self.engine.drop_undelivered(&self.address, record.fence);
         } else {
-            drop(self.engine.submit_settle(self.address.clone(), record.fence, Settlement::Release));
+            self.engine.release_undelivered(&self.address, record.fence);
         }
     }
 }
@@ -172,7 +171,7 @@ impl Session<'_> {
     fn grant(&mut self, asked: &Asked, found: &Found) -> Result<Answer, EngineError> {
         let fence = self.fence()?;
         let record = grant(found.record(), &asked.ask, fence, self.now);
-        if stays_in_memory(found, &asked.ask) {
+        if stays_in_memory(found, &asked.ask) && !self.is_leaving(&asked.address) {
             self.grant_in_memory(&asked.address, record.clone());
         } else {
             self.write(&asked.address, found.stored.as_ref(), Some(&record))?;

@@ -1,21 +1,21 @@
 //! Time to live: sweeping, forgetting, counting (contract sections 4 and 6).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::recovery::{prefix_end, rows_from};
+use super::recovery::{CHUNK, prefix_end, rows_from};
 use super::{Engine, EngineError, Session, read_entry, read_with};
 use crate::codec::address::{Address, RowKey, scope_mark};
 use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::index::{self, FOR_A_PERSON, RECOVERABLE};
 use crate::key::{KeyId, Scope};
 use crate::machine::expire::{Age, age};
-use crate::machine::record::{Record, Stamp, State, Witness};
+use crate::machine::record::{Record, Stamp, State};
 use crate::machine::recover::is_lapsed;
 use crate::operation::Effect;
-use crate::options::STATS_COUNT_MAX;
+use crate::options::{FENCE_MAX, STATS_COUNT_MAX};
 use crate::store::{Snapshot, Space};
 
 /// What a sweep did.
@@ -99,30 +99,19 @@ impl Engine {
         let counters = read_with(&*snapshot, Space::Meta, COUNTERS, Counters::decode)?.unwrap_or_default();
         let mut counted = Counted { counters, ..Counted::default() };
         self.count_unsettled(&*snapshot, &mut counted)?;
-        let limit = usize::try_from(STATS_COUNT_MAX).unwrap_or(usize::MAX);
-        counted.due = self.due(&*snapshot, self.now(), limit)?.len() as u64;
+        counted.due = self.count_due(&*snapshot, STATS_COUNT_MAX)?;
         self.count_volatile(&mut counted);
         Ok(counted)
     }
 
-    /// At most `limit` records that a sweep has something to do with, oldest first.
-    ///
-    /// The index goes by the wall clock, a lease by what L7 says: a claim whose lease goes on is passed over.
-    fn due(&self, view: &dyn Snapshot, now: Stamp, limit: usize) -> Result<Vec<Address>, EngineError> {
-        let end = index::expiry_end(now.wall_ms);
-        let end = end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.as_slice()));
-        let (mut due, mut from) = (Vec::new(), Vec::new());
-        while due.len() < limit {
-            let keys = rows_from(view, Space::Expiry, &from, end, limit - due.len())?;
-            let Some(last) = keys.last() else { break };
-            from = [last.as_slice(), &[0]].concat();
-            for key in &keys {
-                let (_, row) = index::read_expiry(key)?;
-                let Some((id, record)) = read_entry(view, &row)? else { continue };
-                if age(&record, &self.memory.look(&row).witness, now) != Age::AsStored {
-                    due.push(Address { id, row });
-                }
-            }
+    /// Counts records that a sweep has something to do with, up to `limit`.
+    fn count_due(&self, view: &dyn Snapshot, limit: u64) -> Result<u64, EngineError> {
+        let now = self.now();
+        let (mut due, mut rows) = (0, DueRows::new(now));
+        while due < limit {
+            let Some(row) = rows.next(view)? else { break };
+            let Some((_, record)) = read_entry(view, &row)? else { continue };
+            due += u64::from(age(&record, &self.memory.look(&row).witness, now) != Age::AsStored);
         }
         Ok(due)
     }
@@ -182,6 +171,33 @@ impl Engine {
     }
 }
 
+/// The rows that the expiry index has as due, oldest first, a chunk at a time.
+///
+/// The index goes by the wall clock, a lease by what L7 says: a claim whose lease goes on is among them.
+struct DueRows {
+    from: Vec<u8>,
+    end: Option<[u8; 8]>,
+    chunk: VecDeque<Vec<u8>>,
+}
+
+impl DueRows {
+    fn new(now: Stamp) -> Self {
+        Self { from: Vec::new(), end: index::expiry_end(now.wall_ms), chunk: VecDeque::new() }
+    }
+
+    fn next(&mut self, view: &dyn Snapshot) -> Result<Option<RowKey>, EngineError> {
+        if self.chunk.is_empty() {
+            let end = self.end.as_ref().map_or(Bound::Unbounded, |end| Bound::Excluded(end.as_slice()));
+            self.chunk = rows_from(view, Space::Expiry, &self.from, end, CHUNK)?.into();
+            if let Some(last) = self.chunk.back() {
+                self.from = [last.as_slice(), &[0]].concat();
+            }
+        }
+        let Some(key) = self.chunk.pop_front() else { return Ok(None) };
+        Ok(Some(index::read_expiry(&key)?.1))
+    }
+}
+
 /// Since when an unsettled record waits: a parked one since it was parked, another since it was first granted.
 fn waits_since(record: &Record) -> u64 {
     match &record.state {
@@ -235,17 +251,24 @@ impl Session<'_> {
 
     pub(crate) fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
         let mut sweep = Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
-        let due = self.engine.due(self.overlay, self.now, limit.saturating_add(1))?;
-        sweep.more = due.len() > limit;
-        for address in due.iter().take(limit) {
-            self.sweep_one(address, &mut sweep)?;
+        let (mut swept, mut rows) = (0, DueRows::new(self.now));
+        while let Some(row) = rows.next(self.overlay)? {
+            let Some((id, stored)) = read_entry(self.overlay, &row)? else { continue };
+            if age(&stored, &self.engine.memory.look(&row).witness, self.now) == Age::AsStored {
+                continue;
+            }
+            if swept == limit {
+                sweep.more = true;
+                break;
+            }
+            self.sweep_one(&Address { id, row }, &stored, &mut sweep)?;
+            swept += 1;
         }
         Ok(sweep)
     }
 
-    fn sweep_one(&mut self, address: &Address, sweep: &mut Sweep) -> Result<(), EngineError> {
-        let (found, witness) = self.find(address)?;
-        let Some(stored) = &found.stored else { return Ok(()) };
+    fn sweep_one(&mut self, address: &Address, stored: &Record, sweep: &mut Sweep) -> Result<(), EngineError> {
+        let witness = self.occupy(address).witness;
         match age(stored, &witness, self.now) {
             Age::AsStored => {}
             Age::Next(next) => {
@@ -277,10 +300,8 @@ impl Session<'_> {
         if let Some(count) = count {
             *count += 1;
         }
-        self.engine.memory.with_existing(&address.row, |slot| {
-            slot.volatile = None;
-            slot.witness = Witness::default();
-        });
+        // Whatever memory knows, of a reservation that counts no more, too: the wall clock may be set back.
+        self.leave_memory(address, FENCE_MAX);
         self.remove(address, found.stored.as_ref())
     }
 

@@ -1,19 +1,19 @@
 //! From opening to closing, and what lies between: suspend, resume, reopen (P6, P7, S6).
 
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 
-use super::{Engine, EngineError, Phase, Session, read_with};
+use super::fence_block::FenceBlock;
+use super::{Engine, EngineError, Errand, Owed, Phase, Session, read_with};
 use crate::clock::Clock;
 use crate::codec::address::{Address, Salt};
-use crate::codec::counters::{NEXT_FENCE, SALT, decode_fence, decode_salt, encode_fence};
+use crate::codec::counters::{SALT, decode_salt};
 use crate::commit::{Commits, Ticket};
 use crate::entropy::Entropy;
-use crate::fences::{BLOCK, Fences};
+use crate::fences::Fences;
 use crate::machine::record::{Lease, Stamp};
-use crate::machine::settle::Settlement;
-use crate::options::{FENCE_MAX, Options};
+use crate::options::Options;
 use crate::store::{CommitError, Space, Store, Writes};
 use crate::volatile::Memory;
 
@@ -26,8 +26,8 @@ impl Engine {
         options: Options,
     ) -> Result<Arc<Self>, EngineError> {
         let salt = salt_of(&*store, &*entropy)?;
-        let (start, end) = reserve_block(&*store, 1)?;
-        let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening: start };
+        let block = reserve_block(&*store, 1)?;
+        let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening: block.start };
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone()),
             store,
@@ -36,11 +36,11 @@ impl Engine {
             entropy,
             options,
             salt,
-            fences: Fences::new(start, end),
-            opening: start,
+            fences: Fences::new(block.start, block.end),
+            opening: block.start,
             opened_at,
             phase: AtomicU8::new(Phase::Open as u8),
-            orphans: Mutex::default(),
+            owed: Mutex::default(),
             last_sweep: Mutex::default(),
         }))
     }
@@ -54,6 +54,27 @@ impl Engine {
         self.commits.start_pump();
         let (play, after) = self.job(work);
         self.commits.submit(play, after)
+    }
+
+    /// The same for a settlement, which may be abandoned on its way.
+    pub(crate) fn submit_errand<T: Send + 'static, E: Send + 'static>(
+        self: &Arc<Self>,
+        errand: Arc<Errand>,
+        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Ticket<T, E> {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.commits.start_pump();
+        let went_well = Arc::new(AtomicBool::new(false));
+        let noted = went_well.clone();
+        let (play, after) = self.job(move |session| {
+            let result = work(session)?;
+            noted.store(true, Ordering::Release);
+            Ok(result)
+        });
+        self.commits.submit(play, move |outcome| {
+            after(outcome);
+            errand.ended(went_well.load(Ordering::Acquire), outcome);
+        })
     }
 
     /// How a ticket's work ended.
@@ -75,11 +96,13 @@ impl Engine {
         self.let_go(Phase::Suspended)
     }
 
-    /// P6: opens the file again. Durable claims are as they were; their leases ran on.
+    /// P6: opens the file again. Durable claims are as they were; their leases ran on. Outcomes that nobody is left to tell again
+    /// are settled (S3).
     pub(crate) fn resume(self: &Arc<Self>) -> Result<(), EngineError> {
         self.check_outside()?;
         match self.phase() {
-            Phase::Open => return Ok(()),
+            // What a resume before could not settle is owed still.
+            Phase::Open => return self.settle_owed(),
             Phase::Suspended => {}
             Phase::Poisoned => return Err(EngineError::Poisoned),
             Phase::Closed => return Err(EngineError::Closed),
@@ -87,10 +110,10 @@ impl Engine {
         // A reservation that slipped in while the ledger was let go ends like the others.
         self.memory.for_each(|_, slot| slot.volatile = None);
         self.store.reopen()?;
-        let (start, end) = reserve_block(&*self.store, 1)?;
-        self.fences.replace(start, end);
+        let block = reserve_block(&*self.store, 1)?;
+        self.fences.replace(block.start, block.end);
         self.set_phase(Phase::Open);
-        Ok(())
+        self.settle_owed()
     }
 
     /// S6: opens the file again after a failed commit. Claims outlive it, in memory and on disk.
@@ -102,10 +125,10 @@ impl Engine {
             Phase::Open | Phase::Poisoned => {}
         }
         self.store.reopen()?;
-        let (start, end) = reserve_block(&*self.store, self.fences.next())?;
-        self.fences.replace(start, end);
+        let block = reserve_block(&*self.store, self.fences.next())?;
+        self.fences.replace(block.start, block.end);
         self.set_phase(Phase::Open);
-        self.release_orphans()
+        self.settle_owed()
     }
 
     /// P7: idempotent.
@@ -153,15 +176,18 @@ impl Engine {
         })
     }
 
-    fn release_orphans(self: &Arc<Self>) -> Result<(), EngineError> {
-        let orphans = std::mem::take(&mut *self.orphans.lock().unwrap_or_else(PoisonError::into_inner));
-        if orphans.is_empty() {
+    /// Settles what is owed. A claim that was taken over, or ended with `suspend`, is owed nothing any more.
+    fn settle_owed(self: &Arc<Self>) -> Result<(), EngineError> {
+        // What was queued while there was no file has failed by then, and is among it.
+        self.commits.barrier();
+        let owed = std::mem::take(&mut *self.owed.lock().unwrap_or_else(PoisonError::into_inner));
+        if owed.is_empty() {
             return Ok(());
         }
-        let released = orphans.clone();
+        let settling = owed.clone();
         let ended = self.session(move |session| {
-            for (address, fence) in &released {
-                match session.settle(address, *fence, &Settlement::Release) {
+            for Owed { address, fence, settlement } in &settling {
+                match session.settle(address, *fence, settlement) {
                     Ok(()) | Err(EngineError::ClaimLost) => {}
                     Err(error) => return Err(error),
                 }
@@ -169,7 +195,7 @@ impl Engine {
             Ok(())
         });
         if ended.is_err() {
-            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).extend(orphans);
+            self.owed.lock().unwrap_or_else(PoisonError::into_inner).extend(owed);
         }
         ended
     }
@@ -182,17 +208,14 @@ impl Drop for Engine {
     }
 }
 
-/// Reserves a block of fences above all that the file knows of and above `at_least`.
-fn reserve_block(store: &dyn Store, at_least: u64) -> Result<(u64, u64), EngineError> {
-    let snapshot = store.snapshot()?;
-    let stored = read_with(&*snapshot, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
-    drop(snapshot);
-    let start = stored.max(at_least);
-    let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
+/// Reserves the next block of fences.
+fn reserve_block(store: &dyn Store, at_least: u64) -> Result<FenceBlock, EngineError> {
+    let block = FenceBlock::after(&*store.snapshot()?, at_least)?;
+    let (space, key, value) = block.row();
     let mut writes = Writes::default();
-    writes.put(Space::Meta, NEXT_FENCE.to_vec(), encode_fence(end));
+    writes.put(space, key, value);
     store.commit(&writes).map_err(|error: CommitError| EngineError::Commit(Arc::new(error)))?;
-    Ok((start, end))
+    Ok(block)
 }
 
 /// The salt of the file's row keys; a new file gets one.

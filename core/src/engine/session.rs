@@ -3,17 +3,18 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::fence_block::FenceBlock;
 use super::reentry::Outside;
-use super::{Engine, EngineError, Found, Phase, find, read_with};
+use super::{Engine, EngineError, Found, Owed, Phase, find, read_with};
 use crate::codec::address::{Address, operation_mark};
-use crate::codec::counters::{COUNTERS, Counters, NEXT_FENCE, decode_fence, encode_fence};
+use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::encode_record;
 use crate::codec::index::{self, Shelf};
 use crate::commit::{Ended, Outcome, Overlay};
-use crate::fences::BLOCK;
 use crate::machine::record::{Record, Stamp, State, Witness};
-use crate::options::FENCE_MAX;
+use crate::machine::settle::Settlement;
 use crate::store::{CommitError, Space, StoreError};
+use crate::volatile::Glimpse;
 
 /// What work in the queue sees: the overlay, the engine, and one instant that all of it happens at.
 pub(crate) struct Session<'a> {
@@ -42,6 +43,8 @@ enum Trace {
     /// The record is on disk now with this fence: a volatile one up to it is over. Whether its claim goes on.
     Wrote(Address, u64, bool),
     GrantedInMemory(Address, u64),
+    /// The reservation in memory with this fence is released or forgotten.
+    Left(Address, u64),
     GrantedOnDisk(Address, u64),
     ReservedFences,
 }
@@ -105,9 +108,21 @@ impl Engine {
         traces: &Traces,
         work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let result = work(&mut Session { overlay, engine: self, now: self.now(), traces })?;
-        traces.keep();
-        Ok(result)
+        let result = work(&mut Session { overlay, engine: self, now: self.now(), traces });
+        match result {
+            Ok(_) => traces.keep(),
+            Err(_) => self.stay(traces),
+        }
+        result
+    }
+
+    /// The work said no, so what it released or forgot in memory stays, for whoever follows in this commit, too.
+    fn stay(&self, traces: &Traces) {
+        for trace in &traces.list.lock().unwrap_or_else(PoisonError::into_inner).traces {
+            if let Trace::Left(address, fence) = trace {
+                self.memory.with_existing(&address.row, |slot| slot.end_leaving(*fence, false));
+            }
+        }
     }
 
     fn after(self: &Arc<Self>, traces: Arc<Traces>) -> impl FnOnce(&Outcome) + Send + 'static {
@@ -135,6 +150,9 @@ impl Engine {
             Trace::GrantedInMemory(address, fence) if !stored => self.memory.with_existing(&address.row, |slot| {
                 slot.volatile.take_if(|record| record.fence == fence);
             }),
+            Trace::Left(address, fence) => {
+                self.memory.with_existing(&address.row, |slot| slot.end_leaving(fence, stored));
+            }
             Trace::GrantedOnDisk(address, fence) if kept && !stored => self.adopt_orphan(address, fence, outcome),
             Trace::ReservedFences => self.fences.end_reservation(stored),
             Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) => {}
@@ -144,7 +162,7 @@ impl Engine {
     /// S6: a begin that ends in an error has granted nothing; `reopen` releases what it may have stored.
     fn adopt_orphan(&self, address: Address, fence: u64, outcome: &Outcome) {
         if outcome.as_ref().is_err_and(|error| matches!(**error, CommitError::Open(_))) {
-            self.orphans.lock().unwrap_or_else(PoisonError::into_inner).push((address, fence));
+            self.owe(Owed { address, fence, settlement: Settlement::Release });
         }
     }
 
@@ -184,13 +202,32 @@ fn space_of(shelf: Shelf) -> Space {
 impl Session<'_> {
     /// What counts for a key id; from here to the end of the commit nobody else decides about it.
     pub(crate) fn find(&mut self, address: &Address) -> Result<(Found, Witness), EngineError> {
-        let glimpse = self.engine.memory.with(address, |slot| {
-            slot.commits += 1;
-            slot.glimpse()
-        });
-        self.traces.push(Trace::Occupied(address.clone()));
+        let glimpse = self.occupy(address);
         let witness = glimpse.witness;
         Ok((find(self.overlay, address, glimpse, self.now)?, witness))
+    }
+
+    /// Marks a key id as this commit's to decide about. What the commit takes away from memory is not in the glimpse.
+    pub(super) fn occupy(&mut self, address: &Address) -> Glimpse {
+        let glimpse = self.engine.memory.with(address, |slot| {
+            slot.commits += 1;
+            slot.glimpse_in_commit()
+        });
+        self.traces.push(Trace::Occupied(address.clone()));
+        glimpse
+    }
+
+    /// Takes a reservation out of memory when the commit has ended well; whatever follows in this commit does not see it.
+    pub(super) fn leave_memory(&mut self, address: &Address, fence: u64) {
+        self.engine.memory.with(address, |slot| slot.leaving = slot.leaving.max(Some(fence)));
+        self.traces.push(Trace::Left(address.clone(), fence));
+    }
+
+    /// Whether this commit takes a reservation of this key id away: until it has ended, memory has no room for another.
+    pub(super) fn is_leaving(&self, address: &Address) -> bool {
+        let mut leaving = false;
+        self.engine.memory.with_existing(&address.row, |slot| leaving = slot.leaving.is_some());
+        leaving
     }
 
     /// Stores `new` in the place of `stored`, with its index rows and the counters (I7). `None` is no record.
@@ -239,11 +276,10 @@ impl Session<'_> {
         if let Some(fence) = self.engine.fences.take() {
             return Ok(fence);
         }
-        let stored = read_with(self.overlay, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
-        let start = stored.max(self.engine.fences.next());
-        let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
-        self.overlay.put(Space::Meta, NEXT_FENCE.to_vec(), encode_fence(end));
-        self.engine.fences.reserve(start, end);
+        let block = FenceBlock::after(self.overlay, self.engine.fences.next())?;
+        let (space, key, value) = block.row();
+        self.overlay.put(space, key, value);
+        self.engine.fences.reserve(block.start, block.end);
         self.traces.push(Trace::ReservedFences);
         self.engine.fences.take().ok_or(EngineError::FencesSpent)
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Engine, EngineError, Found, Session, find};
+use super::{Engine, EngineError, Errand, Found, Session, find};
 use crate::codec::address::Address;
 use crate::commit::Ticket;
 use crate::machine::record::{AuditEntry, Lease, Record, Stamp, State, Step};
@@ -33,14 +33,23 @@ impl Engine {
         self.session(move |session| session.settle(&address, fence, &settlement))
     }
 
-    /// The same, for a future or for nobody: it is done even if the ticket is thrown away (S3).
+    /// The same for a future: it is done even if the ticket is thrown away (S3), and the errand told so makes good for it if it
+    /// fails.
     pub(crate) fn submit_settle(
         self: &Arc<Self>,
+        errand: Arc<Errand>,
         address: Address,
         fence: u64,
         settlement: Settlement,
     ) -> Ticket<(), EngineError> {
-        self.submit(move |session| session.settle(&address, fence, &settlement))
+        self.submit_errand(errand, move |session| session.settle(&address, fence, &settlement))
+    }
+
+    /// Releases a claim for nobody.
+    pub(super) fn release_undelivered(self: &Arc<Self>, address: &Address, fence: u64) {
+        let errand = Errand::new(self, address, fence, Some(Settlement::Release));
+        errand.abandon();
+        drop(self.submit_settle(errand, address.clone(), fence, Settlement::Release));
     }
 
     /// Renews the lease in memory: no commit (section 4). While a commit in hand may take the claim over, only it decides.
@@ -142,10 +151,7 @@ impl Session<'_> {
         let (found, _) = self.find(address)?;
         match settle(found.record(), fence, settlement, self.now) {
             Settled::Store(_) if found.is_volatile() && *settlement == Settlement::Release => {
-                self.engine.memory.with_existing(&address.row, |slot| {
-                    slot.volatile = None;
-                    slot.witness.forget_before(fence + 1);
-                });
+                self.leave_memory(address, fence);
                 Ok(())
             }
             settled => self.store(address, &found, settled, EngineError::ClaimLost),
@@ -190,11 +196,13 @@ impl Session<'_> {
 
     pub(crate) fn record_step(&mut self, address: &Address, fence: u64, step: &Step) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;
-        match record_step(found.record(), fence, step) {
+        let bytes_max = self.engine.options.max_response_bytes;
+        match record_step(found.record(), fence, step, bytes_max) {
             StepVerdict::Store(record) => self.write(address, found.stored.as_ref(), Some(&record)),
             StepVerdict::Already => Ok(()),
             StepVerdict::OtherValue => Err(EngineError::StepDiffers),
             StepVerdict::Refused => Err(EngineError::StepRefused),
+            StepVerdict::TooLarge(bytes) => Err(EngineError::StepsTooLarge { bytes, bytes_max }),
             StepVerdict::Lost => Err(EngineError::ClaimLost),
         }
     }

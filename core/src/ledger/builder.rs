@@ -36,7 +36,7 @@ impl Builder {
         self
     }
 
-    /// Bodies of responses are kept up to this length (S4), and so are rows and steps. Default 1 MiB.
+    /// Bodies of responses are kept up to this length (S4), and so are rows, and the steps of a record together. Default 1 MiB.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
         self.options.max_response_bytes = bytes;
         self

@@ -11,11 +11,11 @@ use super::Ledger;
 use crate::begin::{Begin, operation_name, valid_terms};
 use crate::claim::{Claim, SettleError};
 use crate::decision::Decision;
-use crate::engine::{Asked, EngineError, Session};
+use crate::engine::{Asked, EngineError, Errand, Session};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, KeyId, Scope};
-use crate::limits::{check_step, stored_form, stored_resolution};
+use crate::limits::{check_person, check_step, stored_form, stored_resolution};
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
 use crate::operation::Operation;
@@ -81,8 +81,11 @@ impl Ledger {
         fence: u64,
         settlement: Settlement,
     ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
-        let (address, settlement) = (self.engine.address(id.clone()), stored_form(settlement, self.engine.options));
-        self.queued(move |session| session.settle(&address, fence, &settlement))
+        let address = self.engine.address(id.clone());
+        let settlement = stored_form(settlement, self.engine.options);
+        self.queued_if(
+            settlement.map(|settlement| move |session: &mut Session<'_>| session.settle(&address, fence, &settlement)),
+        )
     }
 
     /// [`recover`](Ledger::recover) as a future. Claims that it was to hand out when it is dropped end their leases at once.
@@ -116,8 +119,10 @@ impl Ledger {
         note: &str,
     ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
         let (address, who, note) = (self.engine.address(id.clone()), who.to_owned(), note.to_owned());
-        let resolution = stored_resolution(resolution, self.engine.options);
-        self.queued(move |session| session.resolve(&address, fence, &resolution, &who, &note))
+        let valid = check_person(&who, &note).and_then(|()| stored_resolution(resolution, self.engine.options));
+        self.queued_if(valid.map(|resolution| {
+            move |session: &mut Session<'_>| session.resolve(&address, fence, &resolution, &who, &note)
+        }))
     }
 
     /// [`forget`](Ledger::forget) as a future.
@@ -164,8 +169,17 @@ impl Ledger {
         T: Send + 'static,
         W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
     {
-        let refused = self.engine.check_open();
-        let ticket = refused.map(|()| self.engine.submit(work));
+        self.queued_if(Ok(work))
+    }
+
+    /// The same for work that was refused at the door, or not.
+    fn queued_if<T, W>(&self, work: Result<W>) -> impl Future<Output = Result<T>> + Send + 'static + use<T, W>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
+    {
+        let open = work.and_then(|work| Ok(self.engine.check_open().map(|()| work)?));
+        let ticket = open.map(|work| self.engine.submit(work));
         let engine = self.engine.clone();
         async move { Ok(engine.arrival(ticket?).await??) }
     }
@@ -265,10 +279,10 @@ impl Claim {
     {
         let (engine, completion) = (self.engine().clone(), self.completion(f));
         let open = completion.and_then(|completion| Ok(engine.check_open().map(|()| completion)?));
-        let ticket = open.map(|completion| engine.submit(completion));
+        let errand = Errand::new(&engine, self.address(), self.fence(), None);
+        let ticket = open.map(|completion| engine.submit_errand(errand.clone(), completion));
         if ticket.is_ok() {
-            // As in `settle_async`: should this future be dropped, the claim must not end its lease before its completion.
-            self.mark_settled(Settlement::Complete(Response::empty()));
+            self.mark_under_way(errand);
         }
         async move {
             let ended = engine.arrival(ticket?).await.map_err(Error::from).map_err(E::from).and_then(|ended| ended);
@@ -285,20 +299,26 @@ impl Claim {
         mut self,
         settlement: Settlement,
     ) -> impl Future<Output = Result<(), SettleError>> + Send + 'static {
-        let settlement = stored_form(settlement, self.engine().options);
         let engine = self.engine().clone();
-        let open = self.check_not_ended().and_then(|()| Ok(engine.check_open()?));
-        let ticket = open.map(|()| engine.submit_settle(self.address().clone(), self.fence(), settlement.clone()));
-        if ticket.is_ok() {
-            // The outcome is on its way: should this future be dropped, the claim must not end its lease before it.
-            self.mark_settled(settlement.clone());
-        }
+        let valid = self.check_not_ended().and_then(|()| stored_form(settlement, engine.options));
+        let sent = valid.map(|settlement| {
+            let (address, fence) = (self.address().clone(), self.fence());
+            let errand = Errand::new(&engine, &address, fence, Some(settlement.clone()));
+            let open = engine.check_open().inspect_err(|_| errand.refused());
+            let ticket = open.map(|()| engine.submit_settle(errand.clone(), address, fence, settlement.clone()));
+            // Should this future be dropped, the claim must not end its lease before its outcome has arrived.
+            self.mark_under_way(errand);
+            (ticket, settlement)
+        });
         async move {
-            let ticket = match ticket {
-                Ok(ticket) => ticket,
+            let (ticket, settlement) = match sent {
+                Ok(sent) => sent,
                 Err(source) => return Err(SettleError { claim: Box::new(self), source }),
             };
-            let settled = engine.arrival(ticket).await.and_then(|ended| ended).map_err(Error::from);
+            let settled = match ticket {
+                Ok(ticket) => engine.arrival(ticket).await.and_then(|ended| ended).map_err(Error::from),
+                Err(refused) => Err(refused.into()),
+            };
             self.arrived(&settled, settlement);
             settled.map_err(|source| SettleError { claim: Box::new(self), source })
         }

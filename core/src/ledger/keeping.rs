@@ -141,7 +141,8 @@ impl Ledger {
         Ok(self.engine.suspend()?)
     }
 
-    /// Takes file and lock again after [`suspend`](Ledger::suspend).
+    /// Takes file and lock again after [`suspend`](Ledger::suspend). An outcome that a future told to the suspended ledger, and was
+    /// dropped before it was answered, is settled now, unless somebody has taken the claim over (S3).
     ///
     /// # Errors
     /// As [`Ledger::open`].
@@ -151,7 +152,7 @@ impl Ledger {
     }
 
     /// Opens the file again after `Ambiguous` or `Poisoned`. Claims outlive it; what a failed `begin` may have stored is
-    /// released (S6).
+    /// released (S6), and outcomes that nobody is left to tell again are settled as by [`resume`](Ledger::resume).
     ///
     /// # Errors
     /// As [`Ledger::open`].

@@ -135,7 +135,11 @@ impl Ledger {
     /// returns the stored answer without running it.
     ///
     /// An error of the handler goes by the record's effect (section 3). A handler may settle the claim itself with
-    /// [`complete_with`](Claim::complete_with); what it stored is then the answer. On `Ok` the answer is on disk.
+    /// [`complete_with`](Claim::complete_with); what it stored is then the answer. On `Ok` the answer is on disk. An outcome that
+    /// cannot be stored, since its media type or reason is over the limit, is parked: nothing of it releases the claim (S4).
+    ///
+    /// # Locks
+    /// The handler runs outside the commit queue; a closure that it gives to `complete_with` does not: see there.
     ///
     /// # Errors
     /// See [`RunError`]. When the claim is lost meanwhile, the handler's result is thrown away, and the caller is answered as
@@ -181,7 +185,7 @@ impl Ledger {
         match claim.settle_in_place(Settlement::Complete(response.clone())) {
             Ok(()) => Ok(response),
             Err(Error::ClaimLost) => self.answer_now(begin),
-            Err(error) => Err(RunError::Ledger(error)),
+            Err(error) => Err(RunError::Ledger(parked_if_too_large(&mut claim, error))),
         }
     }
 
@@ -218,9 +222,17 @@ impl Ledger {
         match claim.settle_in_place(settlement) {
             Ok(()) => Err(RunError::Handler(error)),
             Err(Error::ClaimLost) => self.answer_now(begin),
-            Err(ledger_error) => Err(RunError::Ledger(ledger_error)),
+            Err(ledger_error) => Err(RunError::Ledger(parked_if_too_large(&mut claim, ledger_error))),
         }
     }
+}
+
+/// S4: an outcome that cannot be stored releases nothing. Whether parking went well or not, the first error is the one to tell.
+fn parked_if_too_large(claim: &mut Claim, error: Error) -> Error {
+    if matches!(error, Error::TooLarge { .. }) {
+        let _ = claim.settle_in_place(Settlement::Park(format!("its outcome could not be stored: {error}")));
+    }
+    error
 }
 
 fn answer<E>(decision: Decision) -> Result<Response, RunError<E>> {

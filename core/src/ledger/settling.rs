@@ -7,7 +7,7 @@ use crate::begin::{operation_name, valid_terms};
 use crate::claim::Claim;
 use crate::error::{Error, Result};
 use crate::key::KeyId;
-use crate::limits::{check_step, stored_form, stored_resolution, valid_lease};
+use crate::limits::{check_person, check_step, stored_form, stored_resolution, valid_lease};
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
 use crate::operation::Operation;
@@ -17,10 +17,10 @@ impl Ledger {
     /// Settles a claim by key id and fence: for whoever holds no [`Claim`] object. On return the outcome is on disk.
     ///
     /// # Errors
-    /// `ClaimLost` (contract section 4); `Ambiguous`, after which `reopen` and the same call are safe (S6).
+    /// `ClaimLost` (contract section 4), also where nothing is left of the record; `TooLarge`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
     #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %id.operation(), fence))]
     pub fn settle(&self, id: &KeyId, fence: u64, settlement: Settlement) -> Result<()> {
-        let settlement = stored_form(settlement, self.engine.options);
+        let settlement = stored_form(settlement, self.engine.options)?;
         Ok(self.engine.settle(&self.engine.address(id.clone()), fence, settlement)?)
     }
 
@@ -63,10 +63,12 @@ impl Ledger {
     /// [`Resolution::NotDone`] is **only for when the old owner can no longer act**.
     ///
     /// # Errors
-    /// `NotParked` for another fence, or a record that is not parked; the same fence and outcome again is ok.
+    /// `NotParked` for another fence, a record that is not parked, or none; the same fence and outcome again is ok. `TooLarge` for
+    /// who (255 bytes), note (4 KiB) or a media type.
     #[tracing::instrument(level = "debug", name = "keyledger.resolve", skip_all, fields(operation = %id.operation(), fence, resolution = resolution.as_str()))]
     pub fn resolve(&self, id: &KeyId, fence: u64, resolution: Resolution, who: &str, note: &str) -> Result<()> {
-        let resolution = stored_resolution(resolution, self.engine.options);
+        check_person(who, note)?;
+        let resolution = stored_resolution(resolution, self.engine.options)?;
         let address = self.engine.address(id.clone());
         Ok(self.engine.resolve(&address, fence, resolution, who.to_owned(), note.to_owned())?)
     }
@@ -99,6 +101,10 @@ impl Ledger {
 
     /// Runs `f` on the caller's own tables; either all it changes is stored, or nothing (contract section 7). On `Ok` it is on
     /// disk. `f` runs once; while it runs, others wait: keep it short, and do not call the ledger from inside it.
+    ///
+    /// # Locks
+    /// `f` holds this ledger's commit queue. Two ledgers whose closures call each other's crosswise wait for each other for ever:
+    /// nest them in one order.
     ///
     /// # Errors
     /// Whatever `f` returns, and those of storage.

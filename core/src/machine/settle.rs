@@ -132,11 +132,14 @@ pub(crate) enum StepVerdict {
     OtherValue,
     /// E2: steps are refused for InLedger.
     Refused,
+    /// All steps of the record together would have so many bytes.
+    TooLarge(usize),
     Lost,
 }
 
-/// Records a step's result, from the claim with this fence.
-pub(crate) fn record_step(record: Option<&Record>, fence: u64, step: &Step) -> StepVerdict {
+/// Records a step's result, from the claim with this fence. All steps of a record have `bytes_max` bytes together at the most
+/// (L4).
+pub(crate) fn record_step(record: Option<&Record>, fence: u64, step: &Step, bytes_max: usize) -> StepVerdict {
     let Some(record) = record.filter(|record| record.fence == fence) else { return StepVerdict::Lost };
     let in_progress = matches!(record.state, State::InProgress { .. });
     let stored = record.steps.iter().find(|stored| stored.name == step.name);
@@ -147,12 +150,20 @@ pub(crate) fn record_step(record: Option<&Record>, fence: u64, step: &Step) -> S
         Some(_) => StepVerdict::Lost,
         None if !in_progress => StepVerdict::Lost,
         None if record.effect == Effect::InLedger => StepVerdict::Refused,
-        None => {
-            let mut record = record.clone();
-            record.steps.push(step.clone());
-            StepVerdict::Store(Box::new(record))
-        }
+        None => match bytes_of(&record.steps).saturating_add(bytes_of(std::slice::from_ref(step))) {
+            bytes if bytes > bytes_max => StepVerdict::TooLarge(bytes),
+            _ => {
+                let mut record = record.clone();
+                record.steps.push(step.clone());
+                StepVerdict::Store(Box::new(record))
+            }
+        },
     }
+}
+
+/// Names and values.
+fn bytes_of(steps: &[Step]) -> usize {
+    steps.iter().map(|step| step.name.len() + step.value.len()).sum()
 }
 
 /// A begin gave this fence up: of its calls only an outcome still counts (S1).

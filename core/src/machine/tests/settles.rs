@@ -86,18 +86,18 @@ fn a_heartbeat_renews_the_lease_of_its_own_claim_alone() {
 #[test]
 fn steps_have_unique_names_and_are_refused_for_in_ledger() {
     let step = |value: &str| Step { name: "a".into(), value: value.into() };
-    let StepVerdict::Store(record) = record_step(Some(&granted(Effect::Repeatable)), FENCE, &step("1")) else {
+    let StepVerdict::Store(record) = record_step(Some(&granted(Effect::Repeatable)), FENCE, &step("1"), 100) else {
         panic!()
     };
-    assert_eq!(record_step(Some(&record), FENCE, &step("1")), StepVerdict::Already);
-    assert_eq!(record_step(Some(&record), FENCE, &step("2")), StepVerdict::OtherValue);
-    assert_eq!(record_step(Some(&record), FENCE + 1, &step("1")), StepVerdict::Lost);
-    assert_eq!(record_step(Some(&granted(Effect::InLedger)), FENCE, &step("1")), StepVerdict::Refused);
+    assert_eq!(record_step(Some(&record), FENCE, &step("1"), 100), StepVerdict::Already);
+    assert_eq!(record_step(Some(&record), FENCE, &step("2"), 100), StepVerdict::OtherValue);
+    assert_eq!(record_step(Some(&record), FENCE + 1, &step("1"), 100), StepVerdict::Lost);
+    assert_eq!(record_step(Some(&granted(Effect::InLedger)), FENCE, &step("1"), 100), StepVerdict::Refused);
     let settled = stored(settle(Some(&record), FENCE, &complete(), at(10)));
-    assert_eq!(record_step(Some(&settled), FENCE, &step("1")), StepVerdict::Already);
-    assert_eq!(record_step(Some(&settled), FENCE, &step("2")), StepVerdict::Lost);
+    assert_eq!(record_step(Some(&settled), FENCE, &step("1"), 100), StepVerdict::Already);
+    assert_eq!(record_step(Some(&settled), FENCE, &step("2"), 100), StepVerdict::Lost);
     let given_up = record.with_state(State::Parked { reason: ParkReason::OwnerLost, since: START, by_begin: true });
-    assert_eq!(record_step(Some(&given_up), FENCE, &step("1")), StepVerdict::Lost);
+    assert_eq!(record_step(Some(&given_up), FENCE, &step("1"), 100), StepVerdict::Lost);
 }
 
 fn decided() -> AuditEntry {

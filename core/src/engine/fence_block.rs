@@ -1,0 +1,29 @@
+//! Blocks of fences, and how one is reserved in the file (I5).
+
+use super::{EngineError, read_with};
+use crate::codec::counters::{NEXT_FENCE, decode_fence, encode_fence};
+use crate::fences::BLOCK;
+use crate::options::FENCE_MAX;
+use crate::store::{Snapshot, Space};
+
+/// The fences from `start` to below `end`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FenceBlock {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl FenceBlock {
+    /// The block above all that the file knows of, and above `at_least`.
+    pub(super) fn after(view: &dyn Snapshot, at_least: u64) -> Result<Self, EngineError> {
+        let stored = read_with(view, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
+        let start = stored.max(at_least);
+        let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
+        Ok(Self { start, end })
+    }
+
+    /// The row that reserves it: where, under which key, and what.
+    pub(super) fn row(self) -> (Space, Vec<u8>, Vec<u8>) {
+        (Space::Meta, NEXT_FENCE.to_vec(), encode_fence(self.end))
+    }
+}
