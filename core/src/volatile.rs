@@ -27,14 +27,12 @@ pub(crate) struct Slot {
     pub(crate) witness: Witness,
     /// How many commits in hand may change this key id's record. While there are any, only they decide.
     pub(crate) commits: u32,
-    /// Up to this fence the commit in hand releases or forgets reservations in memory.
-    pub(crate) leaving: Option<u64>,
     pub(crate) waiters: Vec<Arc<Bell>>,
 }
 
 impl Slot {
     fn new(id: KeyId) -> Self {
-        Self { id, volatile: None, witness: Witness::default(), commits: 0, leaving: None, waiters: Vec::new() }
+        Self { id, volatile: None, witness: Witness::default(), commits: 0, waiters: Vec::new() }
     }
 
     /// What is known, without what must be done.
@@ -42,25 +40,17 @@ impl Slot {
         Glimpse { volatile: self.volatile.clone(), witness: self.witness }
     }
 
-    /// The same for work in a commit, which does not see what that commit takes away.
-    pub(crate) fn glimpse_in_commit(&self) -> Glimpse {
-        let mut glimpse = self.glimpse();
-        glimpse.volatile.take_if(|record| Some(record.fence) <= self.leaving);
-        glimpse
-    }
-
-    /// The commit that takes away the reservation with this fence has ended; `stored`: well.
-    pub(crate) fn end_leaving(&mut self, fence: u64, stored: bool) {
-        self.leaving.take_if(|leaving| *leaving <= fence);
-        if stored {
-            self.volatile.take_if(|record| record.fence <= fence);
-            self.witness.forget_before(fence + 1);
+    /// What a commit was to take away is as it was, since it failed.
+    pub(crate) fn restore(&mut self, known: Glimpse) {
+        // Of several the oldest was there before the commit.
+        let fence = |record: &Option<Record>| record.as_ref().map_or(u64::MAX, |record| record.fence);
+        if fence(&known.volatile) <= fence(&self.volatile) {
+            (self.volatile, self.witness) = (known.volatile, known.witness);
         }
     }
 
     fn is_empty(&self) -> bool {
-        let unknown = self.volatile.is_none() && self.witness == Witness::default();
-        unknown && self.commits == 0 && self.leaving.is_none() && self.waiters.is_empty()
+        self.volatile.is_none() && self.witness == Witness::default() && self.commits == 0 && self.waiters.is_empty()
     }
 
     /// Wakes everyone who waits; each looks again for itself.

@@ -171,7 +171,7 @@ impl Session<'_> {
     fn grant(&mut self, asked: &Asked, found: &Found) -> Result<Answer, EngineError> {
         let fence = self.fence()?;
         let record = grant(found.record(), &asked.ask, fence, self.now);
-        if stays_in_memory(found, &asked.ask) && !self.is_leaving(&asked.address) {
+        if stays_in_memory(found, &asked.ask) {
             self.grant_in_memory(&asked.address, record.clone());
         } else {
             self.write(&asked.address, found.stored.as_ref(), Some(&record))?;

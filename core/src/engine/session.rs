@@ -43,8 +43,8 @@ enum Trace {
     /// The record is on disk now with this fence: a volatile one up to it is over. Whether its claim goes on.
     Wrote(Address, u64, bool),
     GrantedInMemory(Address, u64),
-    /// The reservation in memory with this fence is released or forgotten.
-    Left(Address, u64),
+    /// This was known in memory, and is released or forgotten.
+    Left(Address, Box<Glimpse>),
     GrantedOnDisk(Address, u64),
     ReservedFences,
 }
@@ -116,11 +116,13 @@ impl Engine {
         result
     }
 
-    /// The work said no, so what it released or forgot in memory stays, for whoever follows in this commit, too.
+    /// The work said no, so what it released or forgot in memory is there again, for whoever follows in this commit, too.
     fn stay(&self, traces: &Traces) {
-        for trace in &traces.list.lock().unwrap_or_else(PoisonError::into_inner).traces {
-            if let Trace::Left(address, fence) = trace {
-                self.memory.with_existing(&address.row, |slot| slot.end_leaving(*fence, false));
+        let mut list = traces.list.lock().unwrap_or_else(PoisonError::into_inner);
+        for trace in std::mem::take(&mut list.traces) {
+            match trace {
+                Trace::Left(address, known) => self.memory.with(&address, |slot| slot.restore(*known)),
+                other => list.traces.push(other),
             }
         }
     }
@@ -150,12 +152,10 @@ impl Engine {
             Trace::GrantedInMemory(address, fence) if !stored => self.memory.with_existing(&address.row, |slot| {
                 slot.volatile.take_if(|record| record.fence == fence);
             }),
-            Trace::Left(address, fence) => {
-                self.memory.with_existing(&address.row, |slot| slot.end_leaving(fence, stored));
-            }
+            Trace::Left(address, known) if !stored => self.memory.with(&address, |slot| slot.restore(*known)),
             Trace::GrantedOnDisk(address, fence) if kept && !stored => self.adopt_orphan(address, fence, outcome),
             Trace::ReservedFences => self.fences.end_reservation(stored),
-            Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) => {}
+            Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) | Trace::Left(..) => {}
         }
     }
 
@@ -207,27 +207,25 @@ impl Session<'_> {
         Ok((find(self.overlay, address, glimpse, self.now)?, witness))
     }
 
-    /// Marks a key id as this commit's to decide about. What the commit takes away from memory is not in the glimpse.
+    /// Marks a key id as this commit's to decide about.
     pub(super) fn occupy(&mut self, address: &Address) -> Glimpse {
         let glimpse = self.engine.memory.with(address, |slot| {
             slot.commits += 1;
-            slot.glimpse_in_commit()
+            slot.glimpse()
         });
         self.traces.push(Trace::Occupied(address.clone()));
         glimpse
     }
 
-    /// Takes a reservation out of memory when the commit has ended well; whatever follows in this commit does not see it.
+    /// Forgets what memory knows of a key id, up to a fence, for whoever follows in this commit; a commit that fails restores it.
     pub(super) fn leave_memory(&mut self, address: &Address, fence: u64) {
-        self.engine.memory.with(address, |slot| slot.leaving = slot.leaving.max(Some(fence)));
-        self.traces.push(Trace::Left(address.clone(), fence));
-    }
-
-    /// Whether this commit takes a reservation of this key id away: until it has ended, memory has no room for another.
-    pub(super) fn is_leaving(&self, address: &Address) -> bool {
-        let mut leaving = false;
-        self.engine.memory.with_existing(&address.row, |slot| leaving = slot.leaving.is_some());
-        leaving
+        let known = self.engine.memory.with(address, |slot| {
+            let known = slot.glimpse();
+            slot.volatile.take_if(|record| record.fence <= fence);
+            slot.witness.forget_before(fence + 1);
+            known
+        });
+        self.traces.push(Trace::Left(address.clone(), Box::new(known)));
     }
 
     /// Stores `new` in the place of `stored`, with its index rows and the counters (I7). `None` is no record.
