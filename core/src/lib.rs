@@ -17,6 +17,9 @@ mod entropy;
 mod error;
 mod fences;
 mod fingerprint;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub mod fuzzing;
 mod janitor;
 mod key;
 mod ledger;

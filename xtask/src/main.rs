@@ -2,6 +2,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod interrupt;
 mod project;
 mod soak;
@@ -24,6 +25,8 @@ enum Task {
     Bench(bench::Args),
     /// Run a bank, a payment server and sixteen clients, kill the server five times, and compare what everybody saw
     Demo(demo::Args),
+    /// Give the decoders, and the ledger beside its model, whatever bytes reach most of their code
+    Fuzz(fuzz::Args),
     /// Try to break a ledger, round after round with a fresh seed, for as long as you like
     Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
@@ -34,6 +37,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Fuzz(args) => fuzz::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
     };

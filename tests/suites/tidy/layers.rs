@@ -18,6 +18,7 @@ const PARTS: &[&str] = &["begin", "claim", "decision", "limits", "transaction", 
 const ERROR: &[&str] = &["error"];
 /// What hosts' tests may reach below the public surface.
 const TEST_SUPPORT: &[&str] = &["test_support"];
+const FUZZING: &[&str] = &["fuzzing"];
 const LEDGER: &[&str] = &["ledger", "janitor"];
 
 const LAYERS: &[Layer] = &[
@@ -31,6 +32,7 @@ const LAYERS: &[Layer] = &[
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ERROR] },
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE] },
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
+    Layer { modules: FUZZING, may_import: &[CODEC] },
     Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ERROR] },
 ];
 

@@ -45,6 +45,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part { name: "demo-broken", about: "the demo catches a server that does not claim", steps: demo_broken },
     Part { name: "soak", about: "one short round of the soak", steps: soak },
+    Part { name: "fuzz", about: "the decoders, and commands beside the model, under libFuzzer", steps: fuzz },
     Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
 ];
 
@@ -127,6 +128,14 @@ fn demo_broken(_: &Project) -> Vec<Step> {
 
 fn soak(_: &Project) -> Vec<Step> {
     vec![xtask(&["soak", "--short"], Expect::Success)]
+}
+
+/// A minute for each target, or as long as the environment says.
+fn fuzz(_: &Project) -> Vec<Step> {
+    let seconds = std::env::var("KEYLEDGER_FUZZ_SECONDS").unwrap_or_else(|_| "60".to_owned());
+    let mut format = step(&["fmt", "--check", "--manifest-path"]);
+    format.command.arg(Path::new("fuzz").join("Cargo.toml"));
+    vec![format, xtask(&["fuzz", "--seconds", &seconds], Expect::Success)]
 }
 
 fn bench(_: &Project) -> Vec<Step> {
