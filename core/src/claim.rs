@@ -375,6 +375,9 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        if self.engine.is_elsewhere() {
+            return;
+        }
         match &self.ended {
             None => self.engine.drop_claim(&self.address, self.record.fence),
             Some(Ending::Lost) => self.engine.let_go_of_claim(&self.address, self.record.fence),

@@ -12,6 +12,12 @@ pub trait Clock: Send + Sync {
     /// Milliseconds since some fixed instant of this process. Never falls; counts time asleep where the system can tell.
     fn monotonic_ms(&self) -> u64;
 
+    /// Names the run of the machine that `monotonic_ms` counts in, if every process of it reads the same clock. In a shared ledger a
+    /// lease that another process granted then goes by the monotonic clock, too (L7).
+    fn boot_id(&self) -> Option<[u8; 16]> {
+        None
+    }
+
     /// How long a thread should really sleep for `span` of this clock to pass.
     ///
     /// A clock that only moves when a test moves it answers with a moment, and is asked again after it.
@@ -27,6 +33,10 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 
     fn monotonic_ms(&self) -> u64 {
         (**self).monotonic_ms()
+    }
+
+    fn boot_id(&self) -> Option<[u8; 16]> {
+        (**self).boot_id()
     }
 
     fn sleep_for(&self, span: Duration) -> Duration {
@@ -51,6 +61,22 @@ impl Clock for SystemClock {
     fn monotonic_ms(&self) -> u64 {
         monotonic()
     }
+
+    fn boot_id(&self) -> Option<[u8; 16]> {
+        boot_id()
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn boot_id() -> Option<[u8; 16]> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(*uuid::Uuid::try_parse(text.trim()).ok()?.as_bytes())
+}
+
+/// The clock of other systems counts from the start of the process.
+#[cfg(not(any(target_os = "linux", target_os = "android", all(target_arch = "wasm32", target_os = "unknown"))))]
+fn boot_id() -> Option<[u8; 16]> {
+    None
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -142,5 +168,11 @@ mod tests {
         let before = SystemClock.monotonic_ms();
         assert!(SystemClock.monotonic_ms() >= before);
         assert!(SystemClock.wall_ms() > 1_700_000_000_000);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn l7_the_run_of_this_machine_has_a_name() {
+        assert!(SystemClock.boot_id().is_some_and(|id| id == SystemClock.boot_id().unwrap_or_default()));
     }
 }

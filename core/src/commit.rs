@@ -179,8 +179,8 @@ impl Commits {
 
     fn play_and_commit(&self, own: impl FnOnce(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let snapshot = match self.store.snapshot() {
-            Ok(snapshot) => snapshot,
+        let (_turn, snapshot) = match self.store.take_turn() {
+            Ok(taken) => taken,
             Err(error) => {
                 followers.extend(self.queue().waiting.drain(..));
                 return Err(Arc::new(CommitError::NotStored(error)));
@@ -193,8 +193,7 @@ impl Commits {
             followers.push(next.clone());
             overlay = next.play(overlay);
         }
-        let writes = overlay.into_writes();
-        if writes.is_empty() { Ok(()) } else { self.store.commit(&writes).map_err(Arc::new) }
+        self.store.commit(&overlay.into_writes()).map_err(Arc::new)
     }
 
     /// Gives the lead to the first who waits and can take it; to the pump, if only futures wait; else to whoever comes next.

@@ -27,6 +27,7 @@ use crate::codec::{self, DecodeError};
 use crate::commit::{Commits, Outcome};
 use crate::entropy::Entropy;
 use crate::fences::Fences;
+use crate::home::Home;
 use crate::key::KeyId;
 use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, Witness};
@@ -53,6 +54,9 @@ pub(crate) struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
+    /// Other processes may have the file open: what they must know has to be on disk.
+    is_shared: bool,
+    home: Home<Engine>,
     fences: Fences,
     pub(crate) salt: Salt,
     /// Names this opening in stamps: no other opening of the file has the same.
@@ -116,15 +120,15 @@ pub(crate) enum EngineError {
     StepsTooLarge { bytes: usize, bytes_max: usize },
     #[error("there are claims")]
     HasClaims,
+    #[error("the ledger was opened by the parent process")]
+    Forked,
 }
 
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Poisoned => EngineError::Poisoned,
-            error @ (StoreError::Io(_) | StoreError::Corrupt(_) | StoreError::Closed | StoreError::Busy) => {
-                EngineError::Store(Arc::new(error))
-            }
+            error => EngineError::Store(Arc::new(error)),
         }
     }
 }
@@ -196,8 +200,22 @@ impl Engine {
         }
     }
 
-    /// Refuses calls from inside a closure that this ledger runs (G2).
+    /// The engine to use in this process: itself; in a forked child of a process that shares the ledger, one that the first call
+    /// opens. Where there is none, calls answer `Forked` (P3).
+    pub(crate) fn here(self: &Arc<Self>) -> &Arc<Self> {
+        self.home.of_child().map_or(self, Engine::here)
+    }
+
+    /// Whether this is a forked child, to which the handle does not belong (P3).
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.home.is_elsewhere()
+    }
+
+    /// Refuses calls in a forked child (P3), and from inside a closure that this ledger runs (G2).
     fn check_outside(&self) -> Result<(), EngineError> {
+        if self.is_elsewhere() {
+            return Err(EngineError::Forked);
+        }
         if reentry::is_inside(self) { Err(EngineError::Reentrant) } else { Ok(()) }
     }
 
@@ -240,6 +258,7 @@ impl Engine {
 
     /// What counts for a key id right now, by a snapshot.
     pub(crate) fn find_now(&self, address: &Address) -> Result<(Found, Witness, Stamp), EngineError> {
+        self.check_open()?;
         let glimpse = self.memory.look(&address.row);
         let snapshot = self.snapshot()?;
         let (witness, now) = (glimpse.witness, self.now());

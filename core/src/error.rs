@@ -59,6 +59,9 @@ pub enum Error {
     /// Another process or handle holds the file.
     #[error("another process or handle has this ledger open; close it there, or ask it to do the work")]
     AlreadyOpen,
+    /// The handle was opened before a fork, and this is the child.
+    #[error("this process is a forked child, and the ledger belongs to its parent; open the ledger after forking")]
+    Forked,
     /// The handle is suspended.
     #[error("the ledger is suspended; call resume first")]
     Suspended,
@@ -111,6 +114,8 @@ pub enum ErrorCode {
     Reentrant,
     /// `already_open`
     AlreadyOpen,
+    /// `forked`
+    Forked,
     /// `suspended`
     Suspended,
     /// `closed`
@@ -144,6 +149,7 @@ impl ErrorCode {
             ErrorCode::TooLarge => "too_large",
             ErrorCode::Reentrant => "reentrant",
             ErrorCode::AlreadyOpen => "already_open",
+            ErrorCode::Forked => "forked",
             ErrorCode::Suspended => "suspended",
             ErrorCode::Closed => "closed",
             ErrorCode::Unavailable => "unavailable",
@@ -171,6 +177,7 @@ impl Error {
             Error::TooLarge { .. } => ErrorCode::TooLarge,
             Error::Reentrant => ErrorCode::Reentrant,
             Error::AlreadyOpen => ErrorCode::AlreadyOpen,
+            Error::Forked => ErrorCode::Forked,
             Error::Suspended => ErrorCode::Suspended,
             Error::Closed => ErrorCode::Closed,
             Error::Unavailable(_) => ErrorCode::Unavailable,
@@ -204,6 +211,7 @@ impl From<EngineError> for Error {
             EngineError::Open(error) => of_open(&error),
             EngineError::Decode(error) => error.into(),
             EngineError::Commit(error) => of_commit(&error),
+            EngineError::Forked => Error::Forked,
             EngineError::Closed => Error::Closed,
             EngineError::Suspended => Error::Suspended,
             EngineError::Poisoned => Error::Poisoned,
@@ -246,6 +254,9 @@ fn of_store(error: &StoreError) -> Error {
         StoreError::Poisoned => Error::Poisoned,
         StoreError::Closed => Error::Closed,
         StoreError::Busy => Error::Unavailable("the ledger is being read; try again".into()),
+        StoreError::Shared => {
+            Error::Unavailable("a shared ledger cannot be compacted; open it exclusively for that".into())
+        }
     }
 }
 

@@ -6,7 +6,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// How many are reserved at once. What a kill leaves unused of a block is lost, and 2^53 is far.
-pub(crate) const BLOCK: u64 = 1 << 20;
+const BLOCK: u64 = 1 << 20;
+
+/// How many fences one commit reserves. In a shared ledger just one: every fence comes out of a commit, so that they rise for all
+/// processes together (I5).
+pub(crate) const fn block(is_shared: bool) -> u64 {
+    if is_shared { 1 } else { BLOCK }
+}
 
 /// The fences that this process may give out.
 pub(crate) struct Fences {

@@ -64,8 +64,9 @@ impl Ledger {
         Self { engine }
     }
 
+    /// The engine of this process (P3).
     pub(crate) fn engine(&self) -> &Arc<Engine> {
-        &self.engine
+        self.engine.here()
     }
 
     /// Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).
@@ -85,10 +86,10 @@ impl Ledger {
     /// As [`begin`](Ledger::begin); `TooLarge` for the memo.
     #[tracing::instrument(level = "debug", name = "keyledger.begin", skip_all, fields(operation = begin.operation().name()))]
     pub fn begin_with(&self, begin: &Begin) -> Result<Decision> {
-        let asked = begin.check(&self.engine)?;
+        let asked = begin.check(self.engine())?;
         let answer = match begin.wait_ms() {
-            0 => self.engine.begin(&asked)?,
-            wait_ms => self.engine.begin_waiting(&asked, wait_ms)?,
+            0 => self.engine().begin(&asked)?,
+            wait_ms => self.engine().begin_waiting(&asked, wait_ms)?,
         };
         let decision = self.decision(answer, begin.operation());
         tracing::debug!(decision = decision.as_str());
@@ -102,8 +103,8 @@ impl Ledger {
     /// As [`begin_with`](Ledger::begin_with). One invalid entry refuses the whole call before anything is stored.
     #[tracing::instrument(level = "debug", name = "keyledger.begin_many", skip_all, fields(count = begins.len()))]
     pub fn begin_many(&self, begins: &[Begin]) -> Result<Vec<Decision>> {
-        let asked = begins.iter().map(|begin| begin.check(&self.engine)).collect::<Result<_>>()?;
-        let answers = self.engine.begin_many(asked)?;
+        let asked = begins.iter().map(|begin| begin.check(self.engine())).collect::<Result<_>>()?;
+        let answers = self.engine().begin_many(asked)?;
         Ok(answers.into_iter().zip(begins).map(|(answer, begin)| self.decision(answer, begin.operation())).collect())
     }
 
@@ -111,7 +112,7 @@ impl Ledger {
         match answer {
             Answer::Acquired(granted) => {
                 let remembered_for_ms = operation.terms().remembered_for_ms;
-                Decision::Acquired(Claim::new(self.engine.clone(), granted, remembered_for_ms))
+                Decision::Acquired(Claim::new(self.engine().clone(), granted, remembered_for_ms))
             }
             Answer::Replay { response, failed, kept } => Decision::Replay(Replay {
                 response,
@@ -131,12 +132,12 @@ impl Ledger {
 
     /// A new key for a new operation: UUIDv7 by this ledger's clock and entropy (F5).
     pub fn new_key(&self) -> Key {
-        Key::v7(self.engine.clock.wall_ms(), &*self.engine.entropy)
+        Key::v7(self.engine().clock.wall_ms(), &*self.engine().entropy)
     }
 }
 
 impl fmt::Debug for Ledger {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Ledger").field("phase", &self.engine.phase()).finish_non_exhaustive()
+        f.debug_struct("Ledger").field("phase", &self.engine().phase()).finish_non_exhaustive()
     }
 }

@@ -16,6 +16,7 @@ mod engine;
 mod entropy;
 mod error;
 mod fences;
+mod home;
 mod fingerprint;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

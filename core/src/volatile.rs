@@ -110,8 +110,8 @@ impl Memory {
             return;
         }
         self.with(address, |slot| {
-            if slot.witness.seen.is_none_or(|(fence, _)| fence != record.fence) {
-                slot.witness.seen = Some((record.fence, now.mono_ms));
+            if slot.witness.seen.is_none_or(|(fence, seen, _)| (fence, seen) != (record.fence, lease)) {
+                slot.witness.seen = Some((record.fence, lease, now.mono_ms));
             }
         });
     }

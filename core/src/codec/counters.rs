@@ -13,6 +13,29 @@ pub(crate) const NEXT_FENCE: &[u8] = b"next fence";
 /// The key of the salt in the meta space.
 pub(crate) const SALT: &[u8] = b"salt";
 
+/// The key, in the meta space, of the run of the machine that those who share the ledger were opened in.
+pub(crate) const BOOT: &[u8] = b"boot";
+
+/// A run of the machine, and the opening that stands for every opening in it: their monotonic clocks are one (L7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Boot {
+    pub(crate) id: [u8; 16],
+    pub(crate) opening: u64,
+}
+
+impl Boot {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        [&self.id[..], &self.opening.to_be_bytes()].concat()
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let parts = bytes.split_first_chunk().and_then(|(id, rest)| Some((*id, <[u8; 8]>::try_from(rest).ok()?)));
+        let (id, opening) =
+            parts.ok_or_else(|| DecodeError::new("the run of the machine", &"it has another length"))?;
+        Ok(Boot { id, opening: u64::from_be_bytes(opening) })
+    }
+}
+
 /// How many stored records are in each state (I7: they agree with the records after every commit).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counters {

@@ -16,7 +16,7 @@ pub(crate) enum Ended<T, E> {
     Stored(T),
     /// The work said no; nothing of it was stored.
     Refused(E),
-    /// The work was played, but its commit failed.
+    /// The work was played, but the commit that it was in failed.
     Failed(Arc<CommitError>),
     /// The work panicked; nothing of it was stored.
     Panicked(Box<dyn Any + Send>),
@@ -42,8 +42,9 @@ pub(super) fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) 
 pub(super) fn ended<T, E>(played: Played<T, E>, outcome: Outcome) -> Ended<T, E> {
     match (played, outcome) {
         (Err(panic), _) => Ended::Panicked(panic),
-        (Ok(Err(error)), _) => Ended::Refused(error),
-        (Ok(Ok(_)), Err(error)) => Ended::Failed(error),
+        // What made the work say no may have been in the very batch that was lost.
+        (Ok(_), Err(error)) => Ended::Failed(error),
+        (Ok(Err(error)), Ok(())) => Ended::Refused(error),
         (Ok(Ok(value)), Ok(())) => Ended::Stored(value),
     }
 }

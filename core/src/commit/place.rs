@@ -114,8 +114,12 @@ impl<T: Send, E: Send> Seat for Place<T, E> {
     }
 
     fn end(&self, outcome: &Outcome) {
+        // Before the caller, who may wake on its own, can see that it has ended.
+        let after = self.state().after.take();
+        if let Some(after) = after {
+            after(outcome);
+        }
         let mut state = self.state();
-        let after = state.after.take();
         let phase = match mem::replace(&mut state.phase, Phase::Taken) {
             Phase::Played(played) => ended(played, outcome.clone()),
             // The batch broke before this work was played.
@@ -124,10 +128,6 @@ impl<T: Send, E: Send> Seat for Place<T, E> {
             }
         };
         state.phase = Phase::Ended(phase);
-        drop(state);
-        if let Some(after) = after {
-            after(outcome);
-        }
     }
 
     fn tell(&self) {

@@ -30,7 +30,7 @@ impl Store for Counting {
     }
 
     fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
-        self.commits.fetch_add(1, Ordering::SeqCst);
+        self.commits.fetch_add(usize::from(!writes.is_empty()), Ordering::SeqCst);
         match self.refuse.load(Ordering::SeqCst) {
             0 => self.inner.commit(writes),
             1 => Err(CommitError::NotStored(StoreError::Io(std::io::ErrorKind::StorageFull.into()))),

@@ -57,7 +57,7 @@ impl Granted {
 
 impl Drop for Granted {
     fn drop(&mut self) {
-        let Some(record) = self.record.take() else { return };
+        let Some(record) = self.record.take().filter(|_| !self.engine.is_elsewhere()) else { return };
         if self.recovered {
             self.engine.drop_undelivered(&self.address, record.fence);
         } else {
@@ -86,7 +86,7 @@ impl Engine {
         let (found, witness, now) = self.find_now(&asked.address)?;
         self.see(&asked.address, &found, now);
         match begin(found.record(), &witness, &asked.ask, now) {
-            Verdict::Grant if stays_in_memory(&found, &asked.ask) => self.grant_in_memory(asked),
+            Verdict::Grant if self.stays_in_memory(&found, &asked.ask) => self.grant_in_memory(asked),
             Verdict::Grant | Verdict::Park(_) => Ok(None),
             told => Ok(Some(tell(&told, found))),
         }
@@ -112,7 +112,7 @@ impl Engine {
             let (snapshot, now) = (self.snapshot()?, self.now());
             let found = find(&*snapshot, &asked.address, glimpse, now)?;
             let verdict = begin(found.record(), &slot.witness, &asked.ask, now);
-            if verdict != Verdict::Grant || !stays_in_memory(&found, &asked.ask) {
+            if verdict != Verdict::Grant || !self.stays_in_memory(&found, &asked.ask) {
                 return Ok(None);
             }
             let Some(fence) = self.fences.take_durable() else { return Ok(None) };
@@ -137,11 +137,14 @@ fn tell(verdict: &Verdict, found: Found) -> Answer {
     }
 }
 
-/// E2: InLedger with no record on disk. A grant over a record on disk goes to disk, whatever the effect; also over one that is
-/// past its time and not swept yet, which a wall clock that is set back would bring to life again.
-fn stays_in_memory(found: &Found, ask: &Ask) -> bool {
-    let raised = found.record().map_or(ask.effect, |record| record.effect.max(ask.effect));
-    raised == Effect::InLedger && found.stored.is_none()
+impl Engine {
+    /// E2: InLedger with no record on disk, and no other process that must know. A grant over a record on disk goes to disk,
+    /// whatever the effect; also over one that is past its time and not swept yet, which a wall clock that is set back would
+    /// bring to life again.
+    fn stays_in_memory(&self, found: &Found, ask: &Ask) -> bool {
+        let raised = found.record().map_or(ask.effect, |record| record.effect.max(ask.effect));
+        !self.is_shared && raised == Effect::InLedger && found.stored.is_none()
+    }
 }
 
 /// What a settled or parked record tells.
@@ -171,7 +174,7 @@ impl Session<'_> {
     fn grant(&mut self, asked: &Asked, found: &Found) -> Result<Answer, EngineError> {
         let fence = self.fence()?;
         let record = grant(found.record(), &asked.ask, fence, self.now);
-        if stays_in_memory(found, &asked.ask) {
+        if self.engine.stays_in_memory(found, &asked.ask) {
             self.grant_in_memory(&asked.address, record.clone());
         } else {
             self.write(&asked.address, found.stored.as_ref(), Some(&record))?;

@@ -2,7 +2,7 @@
 
 use super::{EngineError, read_with};
 use crate::codec::counters::{NEXT_FENCE, decode_fence, encode_fence};
-use crate::fences::BLOCK;
+use crate::fences::block;
 use crate::options::FENCE_MAX;
 use crate::store::{Snapshot, Space};
 
@@ -15,11 +15,17 @@ pub(super) struct FenceBlock {
 
 impl FenceBlock {
     /// The block above all that the file knows of, and above `at_least`.
-    pub(super) fn after(view: &dyn Snapshot, at_least: u64) -> Result<Self, EngineError> {
+    pub(super) fn after(view: &dyn Snapshot, at_least: u64, is_shared: bool) -> Result<Self, EngineError> {
         let stored = read_with(view, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);
         let start = stored.max(at_least);
-        let end = start.checked_add(BLOCK).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
+        let end =
+            start.checked_add(block(is_shared)).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
         Ok(Self { start, end })
+    }
+
+    /// The first of it that may be given out later. In a shared ledger others may have given out higher ones by then.
+    pub(super) fn usable(self, is_shared: bool) -> u64 {
+        if is_shared { self.end } else { self.start }
     }
 
     /// The row that reserves it: where, under which key, and what.

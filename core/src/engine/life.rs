@@ -8,10 +8,11 @@ use super::fence_block::FenceBlock;
 use super::{Engine, EngineError, Errand, Owed, Phase, Session, read_with};
 use crate::clock::Clock;
 use crate::codec::address::{Address, Salt};
-use crate::codec::counters::{SALT, decode_salt};
+use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
 use crate::commit::{Commits, Ticket};
 use crate::entropy::Entropy;
 use crate::fences::Fences;
+use crate::home::Home;
 use crate::machine::record::{Lease, Stamp};
 use crate::options::Options;
 use crate::store::{CommitError, Space, Store, Writes};
@@ -24,10 +25,14 @@ impl Engine {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
         options: Options,
+        home: Home<Engine>,
     ) -> Result<Arc<Self>, EngineError> {
         let salt = salt_of(&*store, &*entropy)?;
-        let block = reserve_block(&*store, 1)?;
-        let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening: block.start };
+        let is_shared = home.is_shared();
+        let block = reserve_block(&*store, 1, is_shared)?;
+        let boot_id = clock.boot_id().filter(|_| is_shared);
+        let opening = boot_id.map_or(Ok(block.start), |id| opening_of(&*store, Boot { id, opening: block.start }))?;
+        let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening };
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone()),
             store,
@@ -36,8 +41,10 @@ impl Engine {
             entropy,
             options,
             salt,
-            fences: Fences::new(block.start, block.end),
-            opening: block.start,
+            fences: Fences::new(block.usable(is_shared), block.end),
+            is_shared,
+            home,
+            opening,
             opened_at,
             phase: AtomicU8::new(Phase::Open as u8),
             owed: Mutex::default(),
@@ -110,8 +117,8 @@ impl Engine {
         // A reservation that slipped in while the ledger was let go ends like the others.
         self.memory.for_each(|_, slot| slot.volatile = None);
         self.store.reopen()?;
-        let block = reserve_block(&*self.store, 1)?;
-        self.fences.replace(block.start, block.end);
+        let block = reserve_block(&*self.store, 1, self.is_shared)?;
+        self.fences.replace(block.usable(self.is_shared), block.end);
         self.set_phase(Phase::Open);
         self.settle_owed()
     }
@@ -125,8 +132,8 @@ impl Engine {
             Phase::Open | Phase::Poisoned => {}
         }
         self.store.reopen()?;
-        let block = reserve_block(&*self.store, self.fences.next())?;
-        self.fences.replace(block.start, block.end);
+        let block = reserve_block(&*self.store, self.fences.next(), self.is_shared)?;
+        self.fences.replace(block.usable(self.is_shared), block.end);
         self.set_phase(Phase::Open);
         self.settle_owed()
     }
@@ -203,14 +210,21 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            // P3: what closing would touch is the parent's. A child that has dropped its handle keeps what it was given.
+            std::mem::forget(self.store.clone());
+            return;
+        }
         #[cfg(not(target_arch = "wasm32"))]
         self.commits.end_pump();
     }
 }
 
 /// Reserves the next block of fences.
-fn reserve_block(store: &dyn Store, at_least: u64) -> Result<FenceBlock, EngineError> {
-    let block = FenceBlock::after(&*store.snapshot()?, at_least)?;
+fn reserve_block(store: &dyn Store, at_least: u64, is_shared: bool) -> Result<FenceBlock, EngineError> {
+    let (_turn, snapshot) = store.take_turn()?;
+    let block = FenceBlock::after(&*snapshot, at_least, is_shared)?;
+    drop(snapshot);
     let (space, key, value) = block.row();
     let mut writes = Writes::default();
     writes.put(space, key, value);
@@ -218,9 +232,24 @@ fn reserve_block(store: &dyn Store, at_least: u64) -> Result<FenceBlock, EngineE
     Ok(block)
 }
 
+/// What names an opening in stamps: in one run of the machine all who share the ledger have the same name, the first one's, for
+/// their monotonic clocks are one (L7).
+fn opening_of(store: &dyn Store, boot: Boot) -> Result<u64, EngineError> {
+    let (_turn, snapshot) = store.take_turn()?;
+    let stored = read_with(&*snapshot, Space::Meta, BOOT, Boot::decode)?;
+    if let Some(first) = stored.filter(|stored| stored.id == boot.id) {
+        return Ok(first.opening);
+    }
+    drop(snapshot);
+    let mut writes = Writes::default();
+    writes.put(Space::Meta, BOOT.to_vec(), boot.encode());
+    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))?;
+    Ok(boot.opening)
+}
+
 /// The salt of the file's row keys; a new file gets one.
 fn salt_of(store: &dyn Store, entropy: &dyn Entropy) -> Result<Salt, EngineError> {
-    let snapshot = store.snapshot()?;
+    let (_turn, snapshot) = store.take_turn()?;
     if let Some(salt) = read_with(&*snapshot, Space::Meta, SALT, decode_salt)? {
         return Ok(salt);
     }

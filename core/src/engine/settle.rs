@@ -52,11 +52,12 @@ impl Engine {
         drop(self.submit_settle(errand, address.clone(), fence, Settlement::Release));
     }
 
-    /// Renews the lease in memory: no commit (section 4). While a commit in hand may take the claim over, only it decides.
+    /// Renews the lease: in memory, without a commit; on disk where other processes must see it (section 4). While a commit in
+    /// hand may take the claim over, only it decides.
     pub(crate) fn heartbeat(self: &Arc<Self>, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
         self.check_open()?;
         let decided = self.memory.with(address, |slot| -> Result<bool, EngineError> {
-            if slot.commits > 0 {
+            if slot.commits > 0 || self.is_shared {
                 return Ok(false);
             }
             let (snapshot, now) = (self.snapshot()?, self.now());
@@ -143,7 +144,11 @@ impl Session<'_> {
     fn heartbeat(&mut self, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
         let (found, _) = self.find(address)?;
         let now = self.now;
-        self.engine.memory.with(address, |slot| beat(slot, found.record(), fence, lease_ms, now))
+        self.engine.memory.with(address, |slot| beat(slot, found.record(), fence, lease_ms, now))?;
+        if self.engine.is_shared {
+            self.store_lease(address, fence, Lease { from: now, ms: lease_ms })?;
+        }
+        Ok(())
     }
 
     /// Settles the claim with this fence; decided on what is on disk now.

@@ -7,6 +7,9 @@ use super::{Answer, Asked, Engine, EngineError};
 use crate::codec::address::Address;
 use crate::wake::{Bell, ring_after};
 
+/// Nobody wakes a waiter of another process: in a shared ledger it looks this often.
+const LOOK_EVERY_MS: u64 = 50;
+
 /// A place among those who wait for a key id; given up when dropped.
 pub(crate) struct Waiting {
     engine: Arc<Engine>,
@@ -24,6 +27,9 @@ impl Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
+        if self.engine.is_elsewhere() {
+            return;
+        }
         self.engine.memory.with_existing(&self.address.row, |slot| {
             slot.waiters.retain(|waiter| !Arc::ptr_eq(waiter, &self.bell));
         });
@@ -79,8 +85,10 @@ impl Engine {
         self.clone().arrival(ticket).await?
     }
 
-    /// Until the wait is over or the lease may be, whichever is first.
+    /// Until the wait is over, the lease may be, or another process may have settled, whichever is first.
     fn nap(&self, rest_ms: u64, left_ms: u64) -> Duration {
-        self.clock.sleep_for(Duration::from_millis(rest_ms.min(left_ms.max(1))))
+        let nap_ms = rest_ms.min(left_ms.max(1));
+        let nap_ms = if self.is_shared { nap_ms.min(LOOK_EVERY_MS) } else { nap_ms };
+        self.clock.sleep_for(Duration::from_millis(nap_ms))
     }
 }

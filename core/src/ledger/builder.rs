@@ -6,14 +6,15 @@ use std::sync::Arc;
 
 use super::Ledger;
 use crate::clock::Clock;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineError};
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
+use crate::home::Home;
 use crate::options::Options;
-use crate::store::Store;
 use crate::store::disk::Disk;
 use crate::store::memory::MemoryStore;
 use crate::store::redb::{RedbStore, StoreOptions};
+use crate::store::{OpenError, Store};
 
 /// Settings of a ledger, then [`open`](Builder::open) or [`in_memory`](Builder::in_memory).
 #[derive(Default)]
@@ -21,6 +22,7 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     options: Options,
+    is_shared: bool,
 }
 
 impl Builder {
@@ -48,14 +50,24 @@ impl Builder {
         self
     }
 
-    /// Opens the ledger file at `path`, or makes it, for this process alone.
+    /// Lets other processes of this machine open the file as well, if they say so too (P2). What they must know of each other is
+    /// on disk then: reservations of InLedger operations, and heartbeats, cost a commit.
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
+    }
+
+    /// Opens the ledger file at `path`, or makes it: for this process alone, unless it is [`shared`](Builder::shared).
     ///
     /// # Errors
     /// As [`Ledger::open`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(self, path: impl AsRef<Path>) -> Result<Ledger> {
         let path = path.as_ref();
-        self.start(|options| Ok(Arc::new(RedbStore::open(path, options)?))).map_err(|error| error.at(path))
+        let is_shared = self.is_shared;
+        let parts = self.parts()?;
+        let opened = if is_shared { parts.share(path) } else { parts.open(|options| RedbStore::open(path, options)) };
+        opened.map(Ledger::of).map_err(|error| Error::from(error).at(path))
     }
 
     /// Opens the ledger on a disk that the host brings, or makes it there: a browser's file, or a test's disk that fails.
@@ -64,7 +76,7 @@ impl Builder {
     /// # Errors
     /// As [`Ledger::open`].
     pub fn open_disk(self, disk: Arc<dyn Disk>) -> Result<Ledger> {
-        self.start(|options| Ok(Arc::new(RedbStore::open_disk(disk, options)?)))
+        Ok(Ledger::of(self.parts()?.open(|options| RedbStore::open_disk(disk, options))?))
     }
 
     /// A ledger that is gone with the process.
@@ -72,16 +84,47 @@ impl Builder {
     /// # Errors
     /// As [`Ledger::in_memory`].
     pub fn in_memory(self) -> Result<Ledger> {
-        self.start(|_| Ok(Arc::new(MemoryStore::new())))
+        Ok(Ledger::of(self.parts()?.open(|_| Ok(MemoryStore::new()))?))
     }
 
-    fn start(self, store: impl FnOnce(StoreOptions) -> Result<Arc<dyn Store>>) -> Result<Ledger> {
+    fn parts(self) -> Result<Parts> {
         let clock = self.clock.or_else(system_clock).ok_or_else(|| missing("clock"))?;
         let entropy = self.entropy.or_else(system_entropy).ok_or_else(|| missing("entropy"))?;
+        Ok(Parts { clock, entropy, options: self.options })
+    }
+}
+
+/// What every opening of a ledger needs.
+#[derive(Clone)]
+struct Parts {
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    options: Options,
+}
+
+impl Parts {
+    /// For this process alone.
+    fn open<S: Store + 'static>(
+        self,
+        store: impl FnOnce(StoreOptions) -> Result<S, OpenError>,
+    ) -> Result<Arc<Engine>, EngineError> {
+        let store = Arc::new(store(self.store_options())?);
+        Engine::open(store, self.clock, self.entropy, self.options, Home::alone())
+    }
+
+    /// Among other processes; a forked child opens it anew.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn share(self, path: &Path) -> Result<Arc<Engine>, EngineError> {
+        let store = Arc::new(RedbStore::open_shared(path, self.store_options())?);
+        let (parts, path) = (self.clone(), path.to_path_buf());
+        let home = Home::shared(Box::new(move || parts.clone().share(&path).ok()));
+        Engine::open(store, self.clock, self.entropy, self.options, home)
+    }
+
+    fn store_options(&self) -> StoreOptions {
         let mut creation_id = [0; 16];
-        entropy.fill(&mut creation_id);
-        let store = store(StoreOptions { cache_bytes: self.options.cache_bytes, creation_id })?;
-        Ok(Ledger::of(Engine::open(store, clock, entropy, self.options)?))
+        self.entropy.fill(&mut creation_id);
+        StoreOptions { cache_bytes: self.options.cache_bytes, creation_id }
     }
 }
 

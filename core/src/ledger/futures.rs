@@ -81,8 +81,8 @@ impl Ledger {
         fence: u64,
         settlement: Settlement,
     ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
-        let address = self.engine.address(id.clone());
-        let settlement = stored_form(settlement, self.engine.options);
+        let address = self.engine().address(id.clone());
+        let settlement = stored_form(settlement, self.engine().options);
         self.queued_if(
             settlement.map(|settlement| move |session: &mut Session<'_>| session.settle(&address, fence, &settlement)),
         )
@@ -118,8 +118,8 @@ impl Ledger {
         who: &str,
         note: &str,
     ) -> impl Future<Output = Result<()>> + Send + 'static + use<> {
-        let (address, who, note) = (self.engine.address(id.clone()), who.to_owned(), note.to_owned());
-        let valid = check_person(&who, &note).and_then(|()| stored_resolution(resolution, self.engine.options));
+        let (address, who, note) = (self.engine().address(id.clone()), who.to_owned(), note.to_owned());
+        let valid = check_person(&who, &note).and_then(|()| stored_resolution(resolution, self.engine().options));
         self.queued_if(valid.map(|resolution| {
             move |session: &mut Session<'_>| session.resolve(&address, fence, &resolution, &who, &note)
         }))
@@ -134,7 +134,7 @@ impl Ledger {
         id: &KeyId,
         even_if_unknown: bool,
     ) -> impl Future<Output = Result<Forgotten>> + Send + 'static + use<> {
-        let address = self.engine.address(id.clone());
+        let address = self.engine().address(id.clone());
         let forgot = self.queued(move |session| session.forget(&address, even_if_unknown));
         async move { forgot.await.map(Forgotten::from) }
     }
@@ -158,7 +158,7 @@ impl Ledger {
     /// # Errors
     /// As [`sweep`](Ledger::sweep).
     pub fn sweep_async(&self, limit: usize) -> impl Future<Output = Result<Swept>> + Send + 'static + use<> {
-        let (engine, began_ms) = (self.engine.clone(), self.engine.clock.monotonic_ms());
+        let (engine, began_ms) = (self.engine().clone(), self.engine().clock.monotonic_ms());
         let sweep = self.queued(move |session| session.sweep(limit));
         async move { Ok(engine.after_sweep(sweep.await?, began_ms).into()) }
     }
@@ -178,9 +178,9 @@ impl Ledger {
         T: Send + 'static,
         W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
     {
-        let open = work.and_then(|work| Ok(self.engine.check_open().map(|()| work)?));
-        let ticket = open.map(|work| self.engine.submit(work));
-        let engine = self.engine.clone();
+        let open = work.and_then(|work| Ok(self.engine().check_open().map(|()| work)?));
+        let ticket = open.map(|work| self.engine().submit(work));
+        let engine = self.engine().clone();
         async move { Ok(engine.arrival(ticket?).await??) }
     }
 
@@ -194,9 +194,9 @@ impl Ledger {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let refused = self.engine.check_open();
-        let ticket = refused.map(|()| self.engine.submit(move |session| Transaction::run(session, f)));
-        let engine = self.engine.clone();
+        let refused = self.engine().check_open();
+        let ticket = refused.map(|()| self.engine().submit(move |session| Transaction::run(session, f)));
+        let engine = self.engine().clone();
         async move { engine.arrival(ticket.map_err(Error::from)?).await.map_err(Error::from)? }
     }
 }

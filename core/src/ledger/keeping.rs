@@ -69,7 +69,7 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.forget", skip_all, fields(operation = %id.operation()))]
     pub fn forget(&self, id: &KeyId, even_if_unknown: bool) -> Result<Forgotten> {
-        Ok(self.engine.forget(id.clone(), even_if_unknown)?.into())
+        Ok(self.engine().forget(id.clone(), even_if_unknown)?.into())
     }
 
     /// [`forget`](Ledger::forget) for every record of a scope, in one commit.
@@ -78,7 +78,7 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.forget_scope", skip_all)]
     pub fn forget_scope(&self, scope: &Scope, even_if_unknown: bool) -> Result<Forgotten> {
-        Ok(self.engine.forget_scope(scope.clone(), even_if_unknown)?.into())
+        Ok(self.engine().forget_scope(scope.clone(), even_if_unknown)?.into())
     }
 
     /// Turns at most `limit` expired records into their next state, oldest first, in one transaction (T2). Its cost depends on
@@ -88,7 +88,7 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.sweep", skip_all, fields(limit))]
     pub fn sweep(&self, limit: usize) -> Result<Swept> {
-        Ok(self.engine.sweep(limit)?.into())
+        Ok(self.engine().sweep(limit)?.into())
     }
 
     /// Records by state and the file's length exactly; lapsed and due ones counted up to a thousand. The cost does not depend
@@ -97,7 +97,7 @@ impl Ledger {
     /// # Errors
     /// Those of storage.
     pub fn stats(&self) -> Result<Stats> {
-        Stats::of(&self.engine)
+        Stats::of(self.engine())
     }
 
     /// Walks the whole file for stored, free and leaked bytes. Others wait meanwhile.
@@ -105,7 +105,7 @@ impl Ledger {
     /// # Errors
     /// Those of storage.
     pub fn inspect_file(&self) -> Result<FileSizes> {
-        Ok(self.engine.inspect_file()?.into())
+        Ok(self.engine().inspect_file()?.into())
     }
 
     /// Gives free pages back to the file system; others wait meanwhile (T5). A kill in it loses nothing. A claim whose lease is
@@ -115,7 +115,7 @@ impl Ledger {
     /// `Unavailable` while there are claims, unless `even_with_claims`; those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.compact", skip_all)]
     pub fn compact(&self, even_with_claims: bool) -> Result<Compacted> {
-        let (before_bytes, after_bytes) = self.engine.compact(even_with_claims)?;
+        let (before_bytes, after_bytes) = self.engine().compact(even_with_claims)?;
         Ok(Compacted { before_bytes, after_bytes })
     }
 
@@ -127,7 +127,7 @@ impl Ledger {
     #[cfg(not(target_arch = "wasm32"))]
     #[tracing::instrument(level = "debug", name = "keyledger.snapshot", skip_all)]
     pub fn snapshot(&self, path: impl AsRef<Path>) -> Result<()> {
-        Ok(self.engine.copy_to(path.as_ref())?)
+        Ok(self.engine().copy_to(path.as_ref())?)
     }
 
     /// Stores the leases renewed in memory, lets go of file and lock; calls fail with `Suspended` until
@@ -138,7 +138,7 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.suspend", skip_all)]
     pub fn suspend(&self) -> Result<()> {
-        Ok(self.engine.suspend()?)
+        Ok(self.engine().suspend()?)
     }
 
     /// Takes file and lock again after [`suspend`](Ledger::suspend). An outcome that a future told to the suspended ledger, and was
@@ -148,7 +148,7 @@ impl Ledger {
     /// As [`Ledger::open`].
     #[tracing::instrument(level = "debug", name = "keyledger.resume", skip_all)]
     pub fn resume(&self) -> Result<()> {
-        Ok(self.engine.resume()?)
+        Ok(self.engine().resume()?)
     }
 
     /// Opens the file again after `Ambiguous` or `Poisoned`. Claims outlive it; what a failed `begin` may have stored is
@@ -158,7 +158,7 @@ impl Ledger {
     /// As [`Ledger::open`].
     #[tracing::instrument(level = "debug", name = "keyledger.reopen", skip_all)]
     pub fn reopen(&self) -> Result<()> {
-        Ok(self.engine.reopen()?)
+        Ok(self.engine().reopen()?)
     }
 
     /// Stores the leases renewed in memory, waits for commits in hand, wakes waiters, lets go of file and lock. Idempotent;
@@ -169,6 +169,6 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.close", skip_all)]
     pub fn close(&self) -> Result<()> {
-        Ok(self.engine.close()?)
+        Ok(self.engine().close()?)
     }
 }

@@ -254,7 +254,7 @@ impl Ledger {
     /// # Errors
     /// Those of storage.
     pub fn inspect(&self, id: &KeyId) -> Result<Option<RecordView>> {
-        Ok(self.engine.inspect(&self.engine.address(id.clone()))?.map(RecordView::of))
+        Ok(self.engine().inspect(&self.engine().address(id.clone()))?.map(RecordView::of))
     }
 
     /// One page of the records that the filter lets through.
@@ -269,7 +269,7 @@ impl Ledger {
         if filter.listing.limit == 0 {
             return Err(Error::InvalidArgument("a page holds at least one record".into()));
         }
-        let (seen, next) = self.engine.list(&filter.listing)?;
+        let (seen, next) = self.engine().list(&filter.listing)?;
         Ok(Page { records: seen.into_iter().map(RecordView::of).collect(), next: next.map(Cursor) })
     }
 }

@@ -191,8 +191,8 @@ impl Ledger {
 
     /// As `begin` would answer now, save that nothing is granted: where it would grant, the answer is InProgress (S9).
     fn answer_now<E>(&self, begin: &Begin) -> Result<Response, RunError<E>> {
-        let asked = begin.check(&self.engine)?;
-        let told = self.engine.begin_nothing(&asked).map_err(Error::from)?;
+        let asked = begin.check(self.engine())?;
+        let told = self.engine().begin_nothing(&asked).map_err(Error::from)?;
         answer(self.decision(told, begin.operation()))
     }
 

@@ -20,8 +20,8 @@ impl Ledger {
     /// `ClaimLost` (contract section 4), also where nothing is left of the record; `TooLarge`; `Ambiguous`, after which `reopen` and the same call are safe (S6).
     #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %id.operation(), fence))]
     pub fn settle(&self, id: &KeyId, fence: u64, settlement: Settlement) -> Result<()> {
-        let settlement = stored_form(settlement, self.engine.options)?;
-        Ok(self.engine.settle(&self.engine.address(id.clone()), fence, settlement)?)
+        let settlement = stored_form(settlement, self.engine().options)?;
+        Ok(self.engine().settle(&self.engine().address(id.clone()), fence, settlement)?)
     }
 
     /// Renews a claim's lease from now, by key id and fence.
@@ -30,7 +30,7 @@ impl Ledger {
     /// `ClaimLost`; `InvalidArgument` for a lease of zero.
     #[tracing::instrument(level = "debug", name = "keyledger.heartbeat", skip_all, fields(operation = %id.operation(), fence))]
     pub fn heartbeat(&self, id: &KeyId, fence: u64, lease: Duration) -> Result<()> {
-        Ok(self.engine.heartbeat(&self.engine.address(id.clone()), fence, valid_lease(lease)?)?)
+        Ok(self.engine().heartbeat(&self.engine().address(id.clone()), fence, valid_lease(lease)?)?)
     }
 
     /// Records a step's result, by key id and fence. On return it is on disk.
@@ -40,8 +40,8 @@ impl Ledger {
     #[tracing::instrument(level = "debug", name = "keyledger.record_step", skip_all, fields(operation = %id.operation(), fence))]
     pub fn record_step(&self, id: &KeyId, fence: u64, name: &str, value: impl Into<Vec<u8>>) -> Result<()> {
         let step = Step { name: name.to_owned(), value: value.into() };
-        check_step(&step, self.engine.options)?;
-        Ok(self.engine.record_step(&self.engine.address(id.clone()), fence, step)?)
+        check_step(&step, self.engine().options)?;
+        Ok(self.engine().record_step(&self.engine().address(id.clone()), fence, step)?)
     }
 
     /// Hands out claims on at most `limit` records of this operation that are lapsed, or parked without a person having looked,
@@ -52,8 +52,8 @@ impl Ledger {
     #[tracing::instrument(level = "debug", name = "keyledger.recover", skip_all, fields(operation = operation.name()))]
     pub fn recover(&self, operation: &Operation, limit: usize) -> Result<Vec<Claim>> {
         let (name, terms) = (operation_name(operation)?, valid_terms(operation)?);
-        let granted = self.engine.recover(name, terms.into(), limit)?;
-        let claim = |granted| Claim::new(self.engine.clone(), granted, terms.remembered_for_ms);
+        let granted = self.engine().recover(name, terms.into(), limit)?;
+        let claim = |granted| Claim::new(self.engine().clone(), granted, terms.remembered_for_ms);
         Ok(granted.into_iter().map(claim).collect())
     }
 
@@ -68,9 +68,9 @@ impl Ledger {
     #[tracing::instrument(level = "debug", name = "keyledger.resolve", skip_all, fields(operation = %id.operation(), fence, resolution = resolution.as_str()))]
     pub fn resolve(&self, id: &KeyId, fence: u64, resolution: Resolution, who: &str, note: &str) -> Result<()> {
         check_person(who, note)?;
-        let resolution = stored_resolution(resolution, self.engine.options)?;
-        let address = self.engine.address(id.clone());
-        Ok(self.engine.resolve(&address, fence, resolution, who.to_owned(), note.to_owned())?)
+        let resolution = stored_resolution(resolution, self.engine().options)?;
+        let address = self.engine().address(id.clone());
+        Ok(self.engine().resolve(&address, fence, resolution, who.to_owned(), note.to_owned())?)
     }
 
     /// Resolves every parked record that the filter's scope, operation and age let through, page by page; says how many. What is
@@ -114,7 +114,7 @@ impl Ledger {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        self.engine.session_here(|session| Transaction::run(session, f)).map_err(Error::from)?
+        self.engine().session_here(|session| Transaction::run(session, f)).map_err(Error::from)?
     }
 
     /// Applies a batch: all of it, or nothing.
@@ -130,7 +130,7 @@ impl Ledger {
     /// # Errors
     /// As [`Transaction::get`].
     pub fn get(&self, table: &str, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        transaction::get(&self.engine, table, key)
+        transaction::get(self.engine(), table, key)
     }
 
     /// Rows of the caller's own tables, as they were committed last.
@@ -138,6 +138,6 @@ impl Ledger {
     /// # Errors
     /// As [`Transaction::scan`].
     pub fn scan(&self, table: &str, from: &[u8], to: Option<&[u8]>, limit: usize) -> Result<Vec<Row>> {
-        transaction::scan(&self.engine, table, from, to, limit)
+        transaction::scan(self.engine(), table, from, to, limit)
     }
 }

@@ -183,8 +183,8 @@ pub(crate) struct Witness {
     pub(crate) dropped: Option<u64>,
     /// The fence of a claim object that somebody in this process has.
     pub(crate) held: Option<u64>,
-    /// The fence of a lease of another opening, and the monotonic reading when it was first seen (L7).
-    pub(crate) seen: Option<(u64, u64)>,
+    /// A lease of another opening, the fence it belongs to, and the monotonic reading when it was first seen (L7).
+    pub(crate) seen: Option<(u64, Lease, u64)>,
 }
 
 impl Witness {
@@ -193,7 +193,7 @@ impl Witness {
         self.renewed.take_if(|(known, _)| *known < fence);
         self.dropped.take_if(|known| *known < fence);
         self.held.take_if(|known| *known < fence);
-        self.seen.take_if(|(known, _)| *known < fence);
+        self.seen.take_if(|(known, ..)| *known < fence);
     }
 
     /// The lease that counts: the renewed one where this process renewed it.
@@ -225,7 +225,7 @@ impl Witness {
         }
         let by_wall = left_until(lease.end_wall_ms(), now.wall_ms)?;
         match self.seen {
-            Some((seen_fence, at)) if seen_fence == fence => {
+            Some((seen_fence, seen, at)) if (seen_fence, seen) == (fence, lease) => {
                 Some(by_wall.min(left_until(at.saturating_add(lease.ms), now.mono_ms)?))
             }
             Some(_) | None => Some(by_wall),

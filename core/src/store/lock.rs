@@ -1,4 +1,4 @@
-//! One opener at a time: the lock of the operating system, and a list of what this process has open.
+//! One owner at a time, or several who share: the lock of the operating system, and a list of what this process has open.
 
 use std::collections::BTreeSet;
 use std::fs::{File, Metadata};
@@ -11,9 +11,12 @@ use super::OpenError;
 /// Device and inode.
 type FileId = (u64, u64);
 
+/// A file that a process has open. A forked child finds its parent's list, but has nothing open itself.
+type Opened = (u32, FileId);
+
 // Where the system's lock belongs to the process, not to the open file (some network and emulated file systems), it does
 // not keep two handles of one process apart, and closing either of them frees it.
-static OPEN: Mutex<BTreeSet<FileId>> = Mutex::new(BTreeSet::new());
+static OPEN: Mutex<BTreeSet<Opened>> = Mutex::new(BTreeSet::new());
 
 const LOOKS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(2);
@@ -22,17 +25,26 @@ const PAUSE: Duration = Duration::from_millis(2);
 ///
 /// Dropping it does not unlock the file: a handle that a forked child drops shares its lock with the parent.
 #[derive(Debug)]
-pub(super) struct FileLock(Option<FileId>);
+pub(super) struct FileLock(Option<Opened>);
+
+/// Whom a lock keeps out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Against {
+    /// Everybody else.
+    All,
+    /// Those who want the file for themselves.
+    Owners,
+}
 
 impl FileLock {
     /// Locks `file` without waiting.
-    pub(super) fn take(file: &File) -> Result<FileLock, OpenError> {
-        let id = file_id(&file.metadata().map_err(OpenError::Unavailable)?);
+    pub(super) fn take(file: &File, against: Against) -> Result<FileLock, OpenError> {
+        let id = opened(&file.metadata().map_err(OpenError::Unavailable)?);
         let lock = FileLock::list(id)?;
-        if try_lock(file).map_err(OpenError::Unavailable)? { Ok(lock) } else { Err(OpenError::AlreadyOpen) }
+        if try_lock(file, against).map_err(OpenError::Unavailable)? { Ok(lock) } else { Err(OpenError::AlreadyOpen) }
     }
 
-    fn list(id: Option<FileId>) -> Result<FileLock, OpenError> {
+    fn list(id: Option<Opened>) -> Result<FileLock, OpenError> {
         match id {
             Some(id) if stays(|| !open_files().insert(id)) => Err(OpenError::AlreadyOpen),
             id => Ok(FileLock(id)),
@@ -50,7 +62,7 @@ impl Drop for FileLock {
 
 /// Whether this process has the file with this metadata open.
 pub(super) fn is_open_here(metadata: &Metadata) -> bool {
-    file_id(metadata).is_some_and(|id| stays(|| open_files().contains(&id)))
+    opened(metadata).is_some_and(|id| stays(|| open_files().contains(&id)))
 }
 
 /// Whether it is so, and still is after a moment. A file that was deleted while it was open gives its number to the next one
@@ -69,7 +81,11 @@ pub(super) fn same_file(one: &Metadata, other: &Metadata) -> bool {
     file_id(one) == file_id(other)
 }
 
-fn open_files() -> MutexGuard<'static, BTreeSet<FileId>> {
+fn opened(metadata: &Metadata) -> Option<Opened> {
+    file_id(metadata).map(|id| (std::process::id(), id))
+}
+
+fn open_files() -> MutexGuard<'static, BTreeSet<Opened>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -87,10 +103,14 @@ fn file_id(_: &Metadata) -> Option<FileId> {
 }
 
 #[cfg(unix)]
-fn try_lock(file: &File) -> io::Result<bool> {
+fn try_lock(file: &File, against: Against) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, flock};
     use rustix::io::Errno;
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+    let operation = match against {
+        Against::All => FlockOperation::NonBlockingLockExclusive,
+        Against::Owners => FlockOperation::NonBlockingLockShared,
+    };
+    match flock(file, operation) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
         Err(errno) => Err(errno.into()),
@@ -104,8 +124,12 @@ pub(super) fn unlock(file: &File) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn try_lock(file: &File) -> io::Result<bool> {
-    match file.try_lock() {
+fn try_lock(file: &File, against: Against) -> io::Result<bool> {
+    let locked = match against {
+        Against::All => file.try_lock(),
+        Against::Owners => file.try_lock_shared(),
+    };
+    match locked {
         Ok(()) => Ok(true),
         Err(std::fs::TryLockError::WouldBlock) => Ok(false),
         Err(std::fs::TryLockError::Error(error)) => Err(error),

@@ -145,9 +145,58 @@ impl Log {
     /// Appends a record and syncs it. On `Ok` it survives a loss of power.
     pub(super) fn append(&mut self, record: &[u8]) -> io::Result<()> {
         self.region.write_synced(self.start() + self.at, record)?;
+        self.went_on(record);
+        Ok(())
+    }
+
+    /// The same, and syncs whatever others have appended before.
+    pub(super) fn append_after_others(&mut self, record: &[u8]) -> io::Result<()> {
+        self.region.write(self.start() + self.at, record)?;
+        self.region.sync()?;
+        self.went_on(record);
+        Ok(())
+    }
+
+    fn went_on(&mut self, record: &[u8]) {
         self.at += record.len() as u64;
         self.number += 1;
-        Ok(())
+    }
+
+    /// Syncs whatever anybody has appended.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.region.sync()
+    }
+
+    /// The next record, if another process has appended one.
+    pub(super) fn read_next(&mut self) -> io::Result<Option<Writes>> {
+        let left = HALF_BYTES - self.at;
+        if left < SECTOR {
+            return Ok(None);
+        }
+        let mut head = [0; HEAD];
+        self.region.read(self.start() + self.at, &mut head)?;
+        let length = u64::from(u32::from_le_bytes(four(&head, 4)));
+        if !head.starts_with(MAGIC) || u64_at(&head, 8) != self.generation || HEAD as u64 + length > left {
+            return Ok(None);
+        }
+        let mut record = vec![0; HEAD + position(length)];
+        self.region.read(self.start() + self.at, &mut record)?;
+        let Some((number, payload)) = self.payload_in(&record) else { return Ok(None) };
+        // The first of a generation says where its numbers begin.
+        if number != self.number && self.at > 0 {
+            return Ok(None);
+        }
+        let writes = decode(payload);
+        if writes.is_some() {
+            self.number = number + 1;
+            self.at += (record.len() as u64).next_multiple_of(SECTOR);
+        }
+        Ok(writes)
+    }
+
+    /// Goes to the start of a generation, all before which is in the tree.
+    pub(super) fn go_to(&mut self, generation: u64) {
+        (self.generation, self.at) = (generation, 0);
     }
 
     /// Which generation records are appended to.

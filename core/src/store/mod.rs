@@ -134,8 +134,38 @@ pub(crate) struct FileReport {
     pub(crate) leaked_bytes: u64,
 }
 
+/// The right to commit, given back when it is dropped.
+#[must_use = "it is given back when it is dropped"]
+pub(crate) struct Turn(Option<Box<dyn FnOnce() + Send>>);
+
+impl Turn {
+    /// Nobody else could commit anyway.
+    pub(crate) fn free() -> Turn {
+        Turn(None)
+    }
+
+    /// `give_back` is called at its end.
+    pub(crate) fn of(give_back: impl FnOnce() + Send + 'static) -> Turn {
+        Turn(Some(Box::new(give_back)))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(give_back) = self.0.take() {
+            give_back();
+        }
+    }
+}
+
 /// A storage engine. Calls may come from any thread; commits come one at a time.
 pub(crate) trait Store: Send + Sync {
+    /// Waits until no other process commits, and none will until the turn is dropped. The view is what the next commit changes;
+    /// nobody may be told what follows from it before that commit has ended, even if it changes nothing.
+    fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {
+        Ok((Turn::free(), self.snapshot()?))
+    }
+
     /// A view of what is committed now.
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError>;
 
@@ -175,6 +205,8 @@ pub(crate) enum StoreError {
     Closed,
     #[error("a snapshot is in use")]
     Busy,
+    #[error("other processes may have the file open")]
+    Shared,
 }
 
 /// Why a commit did not end well.

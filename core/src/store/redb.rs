@@ -9,6 +9,7 @@ mod create;
 mod engine;
 mod errors;
 mod fresh;
+mod front;
 mod header;
 mod layer;
 mod logged;
@@ -16,7 +17,12 @@ mod mover;
 mod open;
 #[cfg(not(target_arch = "wasm32"))]
 mod path;
+#[cfg(not(target_arch = "wasm32"))]
+mod peers;
+mod region;
 mod scrub;
+#[cfg(not(target_arch = "wasm32"))]
+mod shared;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -31,12 +37,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use self::create::copy_to;
 pub(crate) use self::engine::StoreOptions;
-use self::logged::Logged;
+use self::front::Front;
 use self::witness::Doubts;
 use super::disk::Disk;
-use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Writes};
+use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Turn, Writes};
 
-/// A ledger file, or a disk in its place, opened by this process alone.
+/// A ledger file, or a disk in its place.
 #[derive(Debug)]
 pub(crate) struct RedbStore {
     origin: Origin,
@@ -50,12 +56,15 @@ pub(crate) struct RedbStore {
 enum Origin {
     #[cfg(not(target_arch = "wasm32"))]
     File(PathBuf),
+    /// A file that other processes may have open as well.
+    #[cfg(not(target_arch = "wasm32"))]
+    SharedFile(PathBuf),
     Disk(Arc<dyn Disk>),
 }
 
 #[derive(Debug)]
 enum State {
-    Open(Logged),
+    Open(Box<dyn Front>),
     Poisoned,
     Closed,
 }
@@ -69,10 +78,20 @@ impl RedbStore {
         })
     }
 
+    /// The same, for several processes at a time (contract P2).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn open_shared(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
+        RedbStore::start(Origin::SharedFile(path.to_path_buf()), options, |doubts| {
+            path::share_or_create(path, options, doubts)
+        })
+    }
+
     /// Opens the ledger on `disk`; on an empty one, or one on which that was cut short, it is created.
     pub(crate) fn open_disk(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<RedbStore, OpenError> {
         let opened = Arc::clone(&disk);
-        RedbStore::start(Origin::Disk(disk), options, |doubts| open::open_or_create_on(&opened, options, doubts))
+        RedbStore::start(Origin::Disk(disk), options, |doubts| {
+            Ok(Box::new(open::open_or_create_on(&opened, options, doubts)?))
+        })
     }
 
     /// The id that the file was created with.
@@ -84,7 +103,7 @@ impl RedbStore {
     fn start(
         origin: Origin,
         options: StoreOptions,
-        open: impl FnOnce(&Arc<Doubts>) -> Result<Logged, OpenError>,
+        open: impl FnOnce(&Arc<Doubts>) -> Result<Box<dyn Front>, OpenError>,
     ) -> Result<RedbStore, OpenError> {
         let doubts = Arc::default();
         let engine = open(&doubts)?;
@@ -92,12 +111,14 @@ impl RedbStore {
         Ok(RedbStore { origin, cache_bytes, creation_id, doubts, state: RwLock::new(State::Open(engine)) })
     }
 
-    fn start_again(&self) -> Result<Logged, OpenError> {
+    fn start_again(&self) -> Result<Box<dyn Front>, OpenError> {
         let known = open::Known { creation_id: self.creation_id, doubts: &self.doubts };
         match &self.origin {
             #[cfg(not(target_arch = "wasm32"))]
             Origin::File(path) => path::open_again(path, self.cache_bytes, known),
-            Origin::Disk(disk) => open::open_again_on(disk, self.cache_bytes, known),
+            #[cfg(not(target_arch = "wasm32"))]
+            Origin::SharedFile(path) => path::share_again(path, self.cache_bytes, known),
+            Origin::Disk(disk) => Ok(Box::new(open::open_again_on(disk, self.cache_bytes, known)?)),
         }
     }
 
@@ -112,27 +133,30 @@ impl RedbStore {
 }
 
 impl State {
-    fn engine(&self) -> Result<&Logged, StoreError> {
+    fn engine(&self) -> Result<&dyn Front, StoreError> {
         match self {
-            State::Open(engine) => engine.check().map(|()| engine),
+            State::Open(engine) => engine.check().map(|()| &**engine),
             State::Poisoned => Err(StoreError::Poisoned),
             State::Closed => Err(StoreError::Closed),
         }
     }
 
-    fn engine_mut(&mut self) -> Result<&mut Logged, StoreError> {
+    fn engine_mut(&mut self) -> Result<&mut dyn Front, StoreError> {
         self.engine()?;
         match self {
-            State::Open(engine) => Ok(engine),
+            State::Open(engine) => Ok(&mut **engine),
             State::Poisoned | State::Closed => Err(StoreError::Poisoned),
         }
     }
 }
 
 impl Store for RedbStore {
+    fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {
+        self.state().engine()?.take_turn()
+    }
+
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
-        let snapshot = self.state().engine()?.snapshot()?;
-        Ok(snapshot)
+        self.state().engine()?.snapshot()
     }
 
     fn commit(&self, writes: &Writes) -> Result<(), CommitError> {

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 /// Rules that no test holds yet, and why.
 const NOT_YET: &[(&str, &str)] = &[
     ("I10", "secrets are the HTTP adapter's: it is not here yet"),
-    ("P3", "fork matters with shared ledgers: they are not here yet"),
 ];
 
 /// The outbox is not part of the ledger's core: its rules come with it.

@@ -13,7 +13,7 @@ const MACHINE: &[&str] = &["machine"];
 const CODEC: &[&str] = &["codec"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
-const ENGINE: &[&str] = &["engine", "volatile", "fences", "wake"];
+const ENGINE: &[&str] = &["engine", "volatile", "fences", "home", "wake"];
 const PARTS: &[&str] = &["begin", "claim", "decision", "limits", "transaction", "sweep", "outbox", "delivery", "stats"];
 const ERROR: &[&str] = &["error"];
 /// What hosts' tests may reach below the public surface.

@@ -33,12 +33,15 @@ fn l7_a_lease_of_another_opening_goes_by_the_wall_clock_and_is_over_before_it_wa
 
 #[test]
 fn l7_a_lease_of_another_opening_is_over_one_lease_after_it_was_first_seen() {
-    let witness = Witness { seen: Some((FENCE, 500)), ..Witness::default() };
+    let witness = Witness { seen: Some((FENCE, EARLIER, 500)), ..Witness::default() };
     let wall_stands = |ms| Stamp { wall_ms: START, ..at(ms) };
     assert_eq!(left(witness, EARLIER, wall_stands(999)), Some(1));
     assert_eq!(left(witness, EARLIER, wall_stands(1000)), None);
-    let of_another_claim = Witness { seen: Some((FENCE - 1, 500)), ..Witness::default() };
+    let of_another_claim = Witness { seen: Some((FENCE - 1, EARLIER, 500)), ..Witness::default() };
     assert_eq!(left(of_another_claim, EARLIER, wall_stands(1000)), Some(1000));
+    let before_its_owner_renewed_it = Lease { ms: EARLIER.ms - 1, ..EARLIER };
+    let of_an_older_lease = Witness { seen: Some((FENCE, before_its_owner_renewed_it, 500)), ..Witness::default() };
+    assert_eq!(left(of_an_older_lease, EARLIER, wall_stands(1000)), Some(1000));
 }
 
 #[test]

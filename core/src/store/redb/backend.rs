@@ -63,39 +63,65 @@ impl Drop for Gatekeeper {
 
 /// The disk without its first page and the log.
 #[derive(Debug)]
-pub(super) struct Backend(pub(super) Arc<Gate>);
+pub(super) struct Backend {
+    pub(super) gate: Arc<Gate>,
+    /// Where redb's locks between processes are; none where the file is locked whole.
+    pub(super) locks: Option<Arc<dyn StorageBackend>>,
+}
+
+impl Backend {
+    fn locked<T>(
+        &self,
+        alone: T,
+        lock: impl FnOnce(&dyn StorageBackend) -> Result<T, BackendError>,
+    ) -> Result<T, BackendError> {
+        self.locks.as_ref().map_or(Ok(alone), |locks| lock(&**locks))
+    }
+}
 
 impl StorageBackend for Backend {
     fn len(&self) -> io::Result<u64> {
-        self.0.pass(|disk| disk.len().map(|len| len.saturating_sub(STORAGE)))
+        self.gate.pass(|disk| disk.len().map(|len| len.saturating_sub(STORAGE)))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.read(STORAGE + offset, out))
+        self.gate.pass(|disk| disk.read(STORAGE + offset, out))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.pass(|disk| disk.set_len(STORAGE + len))
+        self.gate.pass(|disk| disk.set_len(STORAGE + len))
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.pass(|disk| disk.sync())
+        self.gate.pass(|disk| disk.sync())
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.write(STORAGE + offset, data))
+        self.gate.pass(|disk| disk.write(STORAGE + offset, data))
     }
 
-    // The file was locked before redb saw it, and no other handle of this process has it.
-    fn try_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
-        Ok(true)
+    // A file that is locked whole was locked before redb saw it, and no other handle of this process has it.
+    fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.locked(true, |locks| locks.try_lock_range(start, end))
     }
 
-    fn unlock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<(), BackendError> {
-        Ok(())
+    fn try_lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.locked(true, |locks| locks.try_lock_shared_range(start, end))
     }
 
-    fn query_lock_range(&self, _: Bound<u64>, _: Bound<u64>) -> Result<bool, BackendError> {
-        Ok(false)
+    fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.locked((), |locks| locks.lock_range(start, end))
+    }
+
+    fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.locked((), |locks| locks.lock_shared_range(start, end))
+    }
+
+    fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        self.locked((), |locks| locks.unlock_range(start, end))
+    }
+
+    fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.locked(false, |locks| locks.query_lock_range(start, end))
     }
 }

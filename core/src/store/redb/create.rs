@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::engine::{Engine, StoreOptions};
 use super::fresh::{Content, create_on};
 use crate::store::disk::{Disk, FileDisk};
-use crate::store::lock::FileLock;
+use crate::store::lock::{Against, FileLock};
 use crate::store::{CreationId, OpenError, Snapshot, Space, StoreError, Writes};
 
 /// Whose file is at the path now.
@@ -85,7 +85,7 @@ fn chunk(snapshot: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<
 }
 
 fn write(file: File, options: StoreOptions, content: Content<'_>) -> Result<(), OpenError> {
-    let lock = FileLock::take(&file)?;
+    let lock = FileLock::take(&file, Against::All)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, None, lock));
     create_on(&disk, options, content)
 }

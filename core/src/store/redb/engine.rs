@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use ::redb::{Builder, Database, ReadableDatabase, WriteTransaction};
+use ::redb::{Builder, ConcurrencyMode, Database, ReadableDatabase, StorageBackend, WriteTransaction};
 
 use super::backend::{Backend, Gate, Gatekeeper};
 use super::errors::{self, caught};
@@ -33,6 +33,8 @@ pub(super) struct Engine {
     database: Database,
     health: Arc<Health>,
     latest: RwLock<Option<Arc<RedbSnapshot>>>,
+    /// A view that is kept pins pages. Beside other processes, who may commit for hours while this one rests, none is kept.
+    keeps_view: bool,
     creation_id: CreationId,
 }
 
@@ -46,15 +48,37 @@ impl Engine {
         cache_bytes: usize,
         examine: impl FnOnce(&Engine) -> Result<T, OpenError>,
     ) -> Result<(Engine, T), OpenError> {
+        Engine::start_first(disk, cache_bytes, None, examine)
+    }
+
+    /// The same for a file that other processes may open as well, by their locks.
+    pub(super) fn start_first<T>(
+        disk: Arc<dyn Disk>,
+        cache_bytes: usize,
+        locks: Option<Arc<dyn StorageBackend>>,
+        examine: impl FnOnce(&Engine) -> Result<T, OpenError>,
+    ) -> Result<(Engine, T), OpenError> {
         let header = header::inspect(&*disk)?;
         let trial = Arc::new(Trial::over(Arc::clone(&disk)));
         let gate = Gate::open_on(Arc::clone(&trial) as Arc<dyn Disk>);
-        let engine = Engine::launch(gate, cache_bytes, header.creation_id).map_err(errors::while_opening)?;
-        engine.snapshot().map_err(errors::while_opening)?;
+        let engine = Engine::launch(gate, cache_bytes, header.creation_id, locks).map_err(errors::while_opening)?;
+        engine.look().map_err(errors::while_opening)?;
         let examined = examine(&engine)?;
         trial.settle().map_err(OpenError::Unavailable)?;
         engine.gatekeeper.0.lead_to(disk);
         Ok((engine, examined))
+    }
+
+    /// Opens a file that other processes have open: they vouch for it, and there is nothing to repair. They read while
+    /// this happens, so nothing is held back.
+    pub(super) fn join(
+        disk: Arc<dyn Disk>,
+        cache_bytes: usize,
+        locks: Arc<dyn StorageBackend>,
+    ) -> Result<Engine, OpenError> {
+        let header = header::inspect(&*disk)?;
+        let gate = Gate::open_on(disk);
+        Engine::launch(gate, cache_bytes, header.creation_id, Some(locks)).map_err(errors::while_opening)
     }
 
     /// What leads to the disk for as long as the engine is open.
@@ -85,18 +109,28 @@ impl Engine {
         cache_bytes: usize,
         creation_id: CreationId,
     ) -> Result<Engine, OpenError> {
-        let engine = Engine::launch(Gate::open_on(disk), cache_bytes, creation_id).map_err(errors::while_opening)?;
+        let gate = Gate::open_on(disk);
+        let engine = Engine::launch(gate, cache_bytes, creation_id, None).map_err(errors::while_opening)?;
         engine.create_tables().map_err(errors::while_opening)?;
         Ok(engine)
     }
 
-    fn launch(gate: Arc<Gate>, cache_bytes: usize, creation_id: CreationId) -> Result<Engine, StoreError> {
-        let backend = Backend(Arc::clone(&gate));
+    fn launch(
+        gate: Arc<Gate>,
+        cache_bytes: usize,
+        creation_id: CreationId,
+        locks: Option<Arc<dyn StorageBackend>>,
+    ) -> Result<Engine, StoreError> {
+        let keeps_view = locks.is_none();
+        let mode = if keeps_view { ConcurrencyMode::ExclusiveWriter } else { ConcurrencyMode::MultiWriter };
+        let backend = Backend { gate: Arc::clone(&gate), locks };
         let gatekeeper = Gatekeeper(gate);
         let database = caught(|| {
-            Builder::new().set_cache_size(cache_bytes).create_with_backend(backend).map_err(errors::of_database)
+            let mut builder = Builder::new();
+            builder.set_cache_size(cache_bytes).set_concurrency_mode(mode);
+            builder.create_with_backend(backend).map_err(errors::of_database)
         })?;
-        Ok(Engine { gatekeeper, database, health: Arc::default(), latest: RwLock::default(), creation_id })
+        Ok(Engine { gatekeeper, database, health: Arc::default(), latest: RwLock::default(), keeps_view, creation_id })
     }
 
     fn create_tables(&self) -> Result<(), StoreError> {
@@ -130,12 +164,17 @@ impl Engine {
     }
 
     fn look(&self) -> Result<RedbSnapshot, StoreError> {
+        self.look_at_generation().map(|(snapshot, _)| snapshot)
+    }
+
+    /// A view of the tree as it is now, and which generation of the log is not in it.
+    pub(super) fn look_at_generation(&self) -> Result<(RedbSnapshot, u64), StoreError> {
         let looked = caught(|| {
             let transaction = self.database.begin_read().map_err(errors::of_transaction)?;
-            Tables::open(&transaction)
+            Ok((Tables::open(&transaction)?, tables::generation(&transaction)?))
         });
-        let tables = self.noting_failure(looked)?;
-        Ok(RedbSnapshot { tables, health: Arc::clone(&self.health) })
+        let (tables, generation) = self.noting_failure(looked)?;
+        Ok((RedbSnapshot { tables, health: Arc::clone(&self.health) }, generation))
     }
 
     // The lock is held while a view is taken, so that a view of before a commit cannot be put back after it.
@@ -145,11 +184,7 @@ impl Engine {
 
     /// The generation of the log that is not yet in the tree.
     pub(super) fn generation(&self) -> Result<u64, StoreError> {
-        let read = caught(|| {
-            let transaction = self.database.begin_read().map_err(errors::of_transaction)?;
-            tables::generation(&transaction)
-        });
-        self.noting_failure(read)
+        self.look_at_generation().map(|(_, generation)| generation)
     }
 
     /// Stores `writes`, and that they are all of the log before `generation`.
@@ -170,8 +205,10 @@ impl Engine {
         }
         // Held from now on, also while nobody reads: redb writes a quarter less when a reader keeps it from freeing pages
         // at once. If it cannot be had, the next reader is told why; the commit is stored all the same.
-        let mut latest = self.latest_mut();
-        *latest = self.look().ok().map(Arc::new);
+        if self.keeps_view {
+            let mut latest = self.latest_mut();
+            *latest = self.look().ok().map(Arc::new);
+        }
         Ok(())
     }
 

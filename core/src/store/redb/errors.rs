@@ -72,6 +72,10 @@ pub(super) fn of_compaction(error: CompactionError) -> StoreError {
 pub(super) fn of_database(error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::Storage(error) => of_storage(error),
+        // The locks of another way of opening it, or of another version of redb.
+        error @ (DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch) => {
+            StoreError::Io(io::Error::new(io::ErrorKind::WouldBlock, error))
+        }
         other => StoreError::Corrupt(other.to_string()),
     }
 }
@@ -81,6 +85,8 @@ pub(super) fn while_opening(error: StoreError) -> OpenError {
     match error {
         StoreError::Corrupt(what) => damaged(what),
         StoreError::Io(error) => OpenError::Unavailable(error),
-        error @ (StoreError::Poisoned | StoreError::Closed | StoreError::Busy) => OpenError::Store(error),
+        error @ (StoreError::Poisoned | StoreError::Closed | StoreError::Busy | StoreError::Shared) => {
+            OpenError::Store(error)
+        }
     }
 }

@@ -1,17 +1,16 @@
 //! The log in front of the tree: a commit is one appended record, and a thousand of them one commit of redb's.
 
-use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::backend::Gate;
 use super::engine::Engine;
-use super::header::PAGE;
+use super::front::Front;
 use super::layer::Layer;
 use super::mover::Mover;
+use super::region;
 use crate::store::disk::Disk;
-use crate::store::log::{Found, Log, LogError, Region};
+use crate::store::log::{Found, Log};
 use crate::store::memtable::Memtable;
-use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Writes};
+use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Turn, Writes};
 
 /// An open database with a log before it. Dropped without `close`, it is as if the process had been killed.
 #[derive(Debug)]
@@ -45,8 +44,7 @@ struct Writer {
 impl Writer {
     /// The log as it is on the disk, and the tables that its records make.
     fn open(engine: &Engine) -> Result<Writer, OpenError> {
-        let region = Arc::new(LogRegion(engine.gate()));
-        let found = Log::open(region, engine.creation_id(), engine.generation()?).map_err(refused)?;
+        let found = region::read_log(engine)?;
         found.make_durable().map_err(OpenError::Unavailable)?;
         let Found { log, full, recent } = found;
         let mut writer = Writer { log, full: None, recent: Arc::default(), last: 0 };
@@ -74,27 +72,6 @@ impl std::fmt::Debug for Writer {
     }
 }
 
-/// The log's stretch of a disk: after the header page.
-struct LogRegion(Arc<Gate>);
-
-impl Region for LogRegion {
-    fn read(&self, at: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.read(PAGE + at, out))
-    }
-
-    fn write(&self, at: u64, data: &[u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.write(PAGE + at, data))
-    }
-
-    fn write_synced(&self, at: u64, data: &[u8]) -> io::Result<()> {
-        self.0.pass(|disk| disk.write_synced(PAGE + at, data))
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.0.pass(|disk| disk.sync())
-    }
-}
-
 impl Logged {
     /// Opens the ledger on `disk`, and takes in what is in the log and not in the tree. On an error not a byte was changed.
     pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize) -> Result<Logged, OpenError> {
@@ -115,23 +92,31 @@ impl Logged {
         self.mover.go_to_background();
         self
     }
+}
 
-    pub(super) fn creation_id(&self) -> CreationId {
+impl Front for Logged {
+    fn creation_id(&self) -> CreationId {
         self.both.engine.creation_id()
     }
 
-    pub(super) fn check(&self) -> Result<(), StoreError> {
+    fn check(&self) -> Result<(), StoreError> {
         self.both.engine.check()
     }
 
+    /// Nobody else has the file.
+    fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {
+        Ok((Turn::free(), self.snapshot()?))
+    }
+
     /// The view that everybody shares until the next commit.
-    pub(super) fn snapshot(&self) -> Result<Arc<Layer>, StoreError> {
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
         self.both.engine.check()?;
-        self.both.latest.read().unwrap_or_else(PoisonError::into_inner).clone().ok_or(StoreError::Poisoned)
+        let latest = self.both.latest.read().unwrap_or_else(PoisonError::into_inner).clone();
+        latest.map(|latest| latest as Arc<dyn Snapshot>).ok_or(StoreError::Poisoned)
     }
 
     /// Appends to the log; where a half of it is full, goes on in the other. What no log could hold goes into the tree at once.
-    pub(super) fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
         if writes.is_empty() {
             return Ok(());
         }
@@ -142,16 +127,16 @@ impl Logged {
         Ok(())
     }
 
-    pub(super) fn file_bytes(&self) -> Result<u64, StoreError> {
+    fn file_bytes(&self) -> Result<u64, StoreError> {
         self.both.engine.file_bytes()
     }
 
-    pub(super) fn report(&self) -> Result<FileReport, StoreError> {
+    fn report(&self) -> Result<FileReport, StoreError> {
         self.both.settle()?;
         self.both.engine.report()
     }
 
-    pub(super) fn compact(&mut self) -> Result<(), StoreError> {
+    fn compact(&mut self) -> Result<(), StoreError> {
         self.both.settle()?;
         self.mover.wait();
         // The mover is gone, so nobody else has it.
@@ -168,10 +153,10 @@ impl Logged {
         compacted
     }
 
-    /// Leaves a file with nothing in its log, that the next one opens without repair, and lets go of it.
-    pub(super) fn close(self) -> Result<(), StoreError> {
+    /// Leaves nothing in the log.
+    fn close(self: Box<Self>) -> Result<(), StoreError> {
         let settled = if self.both.engine.is_well() { self.both.settle() } else { Ok(()) };
-        let Logged { mover, both } = self;
+        let Logged { mover, both } = *self;
         mover.end();
         let closed = match Arc::into_inner(both) {
             Some(LogAndTree { engine, writer, latest, .. }) => {
@@ -282,15 +267,8 @@ impl LogAndTree {
     }
 }
 
-fn of_commit(error: CommitError) -> StoreError {
+pub(super) fn of_commit(error: CommitError) -> StoreError {
     match error {
         CommitError::NotStored(error) | CommitError::Open(error) => error,
-    }
-}
-
-fn refused(error: LogError) -> OpenError {
-    match error {
-        LogError::Io(error) => OpenError::Unavailable(error),
-        LogError::Damaged => super::header::damaged("a record of its log is damaged, with whole ones after it"),
     }
 }

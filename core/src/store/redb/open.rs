@@ -17,6 +17,16 @@ pub(super) struct Known<'a> {
     pub(super) doubts: &'a Arc<Doubts>,
 }
 
+impl Known<'_> {
+    /// Refuses another file, and makes sure that what reads of this one show is on the disk.
+    pub(super) fn settle(&self, disk: &dyn Disk) -> Result<(), OpenError> {
+        if header::read(disk)?.creation_id != self.creation_id {
+            return Err(header::another_ledger());
+        }
+        self.doubts.settle(disk).map_err(OpenError::Unavailable)
+    }
+}
+
 /// Opens the ledger on a disk without a name. One on which creation was cut short has never been told to anybody: creation
 /// starts over.
 pub(super) fn open_or_create_on(
@@ -35,9 +45,6 @@ pub(super) fn open_or_create_on(
 
 /// Opens the same ledger again.
 pub(super) fn open_again_on(disk: &Arc<dyn Disk>, cache_bytes: usize, known: Known<'_>) -> Result<Logged, OpenError> {
-    if header::read(&**disk)?.creation_id != known.creation_id {
-        return Err(header::another_ledger());
-    }
-    known.doubts.settle(&**disk).map_err(OpenError::Unavailable)?;
+    known.settle(&**disk)?;
     Logged::start(Witness::of(Arc::clone(disk), known.doubts), cache_bytes)
 }

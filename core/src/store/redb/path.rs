@@ -7,52 +7,111 @@ use std::sync::Arc;
 
 use super::create::{self, Placed};
 use super::engine::StoreOptions;
+use super::front::Front;
 use super::header;
 use super::logged::Logged;
 use super::open::{Known, open_again_on};
+use super::peers::Peers;
+use super::shared::{Shared, unavailable};
 use super::witness::{Doubts, Witness};
 use crate::store::OpenError;
 use crate::store::disk::{Disk, FileDisk};
-use crate::store::lock::{self, FileLock};
+use crate::store::lock::{self, Against, FileLock};
 
 // How often a path may change under the opener before it gives up.
 const ATTEMPTS_MAX: usize = 16;
 
 /// Opens the ledger at `path`, or creates it; whoever loses the race to create it opens the winner's.
-pub(super) fn open_or_create(path: &Path, options: StoreOptions, doubts: &Arc<Doubts>) -> Result<Logged, OpenError> {
+pub(super) fn open_or_create(
+    path: &Path,
+    options: StoreOptions,
+    doubts: &Arc<Doubts>,
+) -> Result<Box<dyn Front>, OpenError> {
+    created_if_missing(path, options, || open(path, options.cache_bytes, doubts))
+}
+
+/// The same, for several processes at a time.
+pub(super) fn share_or_create(
+    path: &Path,
+    options: StoreOptions,
+    doubts: &Arc<Doubts>,
+) -> Result<Box<dyn Front>, OpenError> {
+    created_if_missing(path, options, || share(path, options.cache_bytes, doubts, |_| Ok(())))
+}
+
+/// Opens the same ledger again, and creates none.
+pub(super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Box<dyn Front>, OpenError> {
+    let disk = open_locked(path)?;
+    named(path, open_again_on(&disk, cache_bytes, known)?.moving_in_background())
+}
+
+/// Opens the same shared ledger again, and creates none.
+pub(super) fn share_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Box<dyn Front>, OpenError> {
+    share(path, cache_bytes, known.doubts, |disk| known.settle(disk))
+}
+
+fn open(path: &Path, cache_bytes: usize, doubts: &Arc<Doubts>) -> Result<Box<dyn Front>, OpenError> {
+    let disk = open_locked(path)?;
+    named(path, Logged::start(Witness::of(disk, doubts), cache_bytes)?.moving_in_background())
+}
+
+/// `prepare` has the disk first, in this process's turn.
+fn share(
+    path: &Path,
+    cache_bytes: usize,
+    doubts: &Arc<Doubts>,
+    prepare: impl FnOnce(&dyn Disk) -> Result<(), OpenError>,
+) -> Result<Box<dyn Front>, OpenError> {
+    let (file, lock, [synced, locks]) = open_once_more(path, Against::Owners)?;
+    let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, Some(synced), lock));
+    let peers = Peers::over(locks)?;
+    let _turn = peers.take_turn().map_err(unavailable)?;
+    prepare(&*disk)?;
+    named(path, Shared::start(Witness::of(disk, doubts), cache_bytes, Arc::clone(&peers))?)
+}
+
+fn created_if_missing(
+    path: &Path,
+    options: StoreOptions,
+    open: impl Fn() -> Result<Box<dyn Front>, OpenError>,
+) -> Result<Box<dyn Front>, OpenError> {
     for _ in 0..ATTEMPTS_MAX {
-        match open_locked(path) {
-            Ok(disk) => return named(path, Logged::start(Witness::of(disk, doubts), options.cache_bytes)?),
+        match open() {
             Err(OpenError::Unavailable(error)) if error.kind() == io::ErrorKind::NotFound => {
                 match create::create(path, options, &mut |_| Ok(()))? {
                     Placed::Here | Placed::AnotherWasFirst => {}
                 }
             }
-            Err(error) => return Err(error),
+            answer => return answer,
         }
     }
     Err(OpenError::Unavailable(io::ErrorKind::NotFound.into()))
 }
 
-/// Opens the same ledger again, and creates none.
-pub(super) fn open_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> Result<Logged, OpenError> {
-    named(path, open_again_on(&open_locked(path)?, cache_bytes, known)?)
+fn named(path: &Path, front: impl Front + 'static) -> Result<Box<dyn Front>, OpenError> {
+    create::sync_folder(path)?;
+    Ok(Box::new(front))
 }
 
-fn named(path: &Path, engine: Logged) -> Result<Logged, OpenError> {
-    create::sync_folder(path).map(|()| engine.moving_in_background())
+fn writable(path: &Path) -> Result<File, OpenError> {
+    OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)
 }
 
 fn open_locked(path: &Path) -> Result<Arc<dyn Disk>, OpenError> {
+    let (file, lock, [synced]) = open_once_more(path, Against::All)?;
+    Ok(Arc::new(FileDisk::new(file, Some(synced), lock)))
+}
+
+/// The file, locked, and `N` more openings of the very same file.
+fn open_once_more<const N: usize>(path: &Path, against: Against) -> Result<(File, FileLock, [File; N]), OpenError> {
     for _ in 0..ATTEMPTS_MAX {
         refuse_unopened(path)?;
-        let open = || OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable);
-        let file = open()?;
-        let lock = FileLock::take(&file)?;
+        let file = writable(path)?;
+        let lock = FileLock::take(&file, against)?;
         if still_at(path, &file)? {
-            let synced = open()?;
-            if are_one(&file, &synced)? {
-                return Ok(Arc::new(FileDisk::new(file, Some(synced), lock)));
+            let more = (0..N).map(|_| same_again(path, &file)).collect::<Result<Option<Vec<_>>, _>>()?;
+            if let Some(Ok(more)) = more.map(<[File; N]>::try_from) {
+                return Ok((file, lock, more));
             }
         }
     }
@@ -68,9 +127,11 @@ fn refuse_unopened(path: &Path) -> Result<(), OpenError> {
     if lock::is_open_here(&metadata) { Err(OpenError::AlreadyOpen) } else { Ok(()) }
 }
 
-fn are_one(one: &File, other: &File) -> Result<bool, OpenError> {
+// Another opening of this file, unless it has been replaced.
+fn same_again(path: &Path, file: &File) -> Result<Option<File>, OpenError> {
     let metadata = |file: &File| file.metadata().map_err(OpenError::Unavailable);
-    Ok(lock::same_file(&metadata(one)?, &metadata(other)?))
+    let again = writable(path)?;
+    Ok(lock::same_file(&metadata(file)?, &metadata(&again)?).then_some(again))
 }
 
 // The file may have been replaced between opening and locking it: then the lock is on one that nobody can find.

@@ -1,0 +1,29 @@
+//! What stands between the store's port and an open database.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::store::{CommitError, CreationId, FileReport, Snapshot, StoreError, Turn, Writes};
+
+/// An open database with its log: of this process alone, or shared with others. Dropped without `close`, it is as if the process
+/// had been killed.
+pub(super) trait Front: Send + Sync + Debug {
+    fn creation_id(&self) -> CreationId;
+
+    fn check(&self) -> Result<(), StoreError>;
+
+    fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError>;
+
+    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError>;
+
+    fn commit(&self, writes: &Writes) -> Result<(), CommitError>;
+
+    fn file_bytes(&self) -> Result<u64, StoreError>;
+
+    fn report(&self) -> Result<FileReport, StoreError>;
+
+    fn compact(&mut self) -> Result<(), StoreError>;
+
+    /// Lets go of the file, which the next one opens without repair.
+    fn close(self: Box<Self>) -> Result<(), StoreError>;
+}
