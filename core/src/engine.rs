@@ -5,6 +5,7 @@
 //! with nothing on disk is granted in memory, without a commit (E2).
 
 mod begin;
+mod check;
 mod errand;
 mod fence_block;
 mod housekeeping;
@@ -37,6 +38,7 @@ use crate::store::{CommitError, OpenError, Snapshot, Space, Store, StoreError};
 use crate::volatile::{Glimpse, Memory};
 
 pub(crate) use begin::{Answer, Asked, Granted};
+pub(crate) use check::Checked;
 pub(crate) use errand::Errand;
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
 pub(crate) use looking::{Listing, Seen};

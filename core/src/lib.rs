@@ -49,7 +49,7 @@ pub use janitor::{Growth, Janitor, JanitorBuilder, Recovered, Tick};
 pub use ledger::{
     Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,
 };
-pub use stats::{AtLeast, Compacted, FileSizes, Stats};
+pub use stats::{AtLeast, Compacted, FileCheck, FileSizes, Stats};
 pub use store::disk::Disk;
 pub use sweep::Swept;
 pub use transaction::{Batch, Row, Transaction};

@@ -35,6 +35,26 @@ pub struct Stats {
     pub last_sweep: Option<Swept>,
 }
 
+/// What [`Ledger::check`](crate::Ledger::check) found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileCheck {
+    /// How many records there are.
+    pub records: u64,
+    /// How many rows of the caller's own.
+    pub rows: u64,
+    /// What is wrong, a sentence each: the first hundred.
+    pub faults: Vec<String>,
+    /// How many there are in all.
+    pub fault_count: u64,
+}
+
+impl FileCheck {
+    /// Whether nothing is wrong.
+    pub fn is_well(&self) -> bool {
+        self.fault_count == 0
+    }
+}
+
 /// A count that stops at a thousand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AtLeast {

@@ -30,12 +30,16 @@ impl Store for Counting {
     }
 
     fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
-        self.commits.fetch_add(usize::from(!writes.is_empty()), Ordering::SeqCst);
+        self.commits.fetch_add(u64::from(!writes.is_empty()), Ordering::SeqCst);
         match self.refuse.load(Ordering::SeqCst) {
             0 => self.inner.commit(writes),
             1 => Err(CommitError::NotStored(StoreError::Io(std::io::ErrorKind::StorageFull.into()))),
             _ => panic!("the engine below broke"),
         }
+    }
+
+    fn check(&self) -> Result<bool, StoreError> {
+        self.inner.check()
     }
 
     fn file_bytes(&self) -> Result<u64, StoreError> {

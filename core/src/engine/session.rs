@@ -190,7 +190,7 @@ fn resume(payload: Box<dyn Any + Send>) -> ! {
 }
 
 /// The store's space for what the codec lays there.
-fn space_of(shelf: Shelf) -> Space {
+pub(super) fn space_of(shelf: Shelf) -> Space {
     match shelf {
         Shelf::Records => Space::Records,
         Shelf::Live => Space::Live,

@@ -4,11 +4,11 @@
 use std::path::Path;
 
 use super::Ledger;
-use crate::engine::Forgot;
+use crate::engine::{Checked, Forgot};
 use crate::error::Result;
 use crate::key::{KeyId, Scope};
 use crate::operation::Operation;
-use crate::stats::{Compacted, FileSizes, Stats};
+use crate::stats::{Compacted, FileCheck, FileSizes, Stats};
 use crate::store::FileReport;
 use crate::sweep::Swept;
 
@@ -36,6 +36,13 @@ impl From<Forgot> for Forgotten {
             unsettled: forgot.unsettled,
             kept_unsettled: forgot.kept,
         }
+    }
+}
+
+impl From<Checked> for FileCheck {
+    fn from(checked: Checked) -> Self {
+        let Checked { records, rows, faults, fault_count } = checked;
+        Self { records, rows, faults, fault_count }
     }
 }
 
@@ -106,6 +113,16 @@ impl Ledger {
     /// Those of storage.
     pub fn inspect_file(&self) -> Result<FileSizes> {
         Ok(self.engine().inspect_file()?.into())
+    }
+
+    /// Walks the whole file: pages and their checksums, records, index rows and counters against each other. Others wait while
+    /// pages are checked. Nothing is changed by it; faults are told in the answer.
+    ///
+    /// # Errors
+    /// Those of storage, where not even a walk is possible.
+    #[tracing::instrument(level = "debug", name = "keyledger.check", skip_all)]
+    pub fn check(&self) -> Result<FileCheck> {
+        Ok(self.engine().check()?.into())
     }
 
     /// Gives free pages back to the file system; others wait meanwhile (T5). A kill in it loses nothing. A claim whose lease is

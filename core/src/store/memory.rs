@@ -101,6 +101,11 @@ impl Store for MemoryStore {
         Ok(state.image.bytes)
     }
 
+    /// There is no file to be damaged.
+    fn check(&self) -> Result<bool, StoreError> {
+        self.file_bytes().map(|_| true)
+    }
+
     fn report(&self) -> Result<FileReport, StoreError> {
         let bytes = self.file_bytes()?;
         Ok(FileReport { file_bytes: bytes, stored_bytes: bytes, overhead_bytes: 0, free_bytes: 0, leaked_bytes: 0 })

@@ -178,6 +178,9 @@ pub(crate) trait Store: Send + Sync {
     /// Walks the whole file.
     fn report(&self) -> Result<FileReport, StoreError>;
 
+    /// Walks the whole file and compares every checksum: whether they all match. Fails with `Busy` while a snapshot is alive.
+    fn check(&self) -> Result<bool, StoreError>;
+
     /// Gives free pages back to the file system. Fails with `Busy` while a snapshot is alive.
     fn compact(&self) -> Result<(), StoreError>;
 

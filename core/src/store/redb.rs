@@ -122,6 +122,19 @@ impl RedbStore {
         }
     }
 
+    /// While it runs no new view is handed out; those that are out are soon given back.
+    fn without_readers<T>(&self, work: impl Fn(&mut dyn Front) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let mut state = self.state_mut();
+        let engine = state.engine_mut()?;
+        for _ in 0..READER_LOOKS {
+            match work(engine) {
+                Err(StoreError::Busy) => wait_for_readers(),
+                answer => return answer,
+            }
+        }
+        Err(StoreError::Busy)
+    }
+
     // Panics of the engine are caught below this lock, so it cannot be left poisoned with a state between two.
     fn state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
@@ -171,17 +184,12 @@ impl Store for RedbStore {
         self.state().engine()?.report()
     }
 
+    fn check(&self) -> Result<bool, StoreError> {
+        self.without_readers(|engine| engine.check_integrity())
+    }
+
     fn compact(&self) -> Result<(), StoreError> {
-        // While this lock is held no new view is handed out; those that are out are soon given back.
-        let mut state = self.state_mut();
-        let engine = state.engine_mut()?;
-        for _ in 0..READER_LOOKS {
-            match engine.compact() {
-                Err(StoreError::Busy) => wait_for_readers(),
-                answer => return answer,
-            }
-        }
-        Err(StoreError::Busy)
+        self.without_readers(|engine| engine.compact())
     }
 
     fn close(&self) -> Result<(), StoreError> {
@@ -208,7 +216,7 @@ impl Store for RedbStore {
     }
 }
 
-/// How often, and how long each time, compaction waits for views to be given back: ten seconds in all.
+/// How often, and how long each time, whoever needs the file alone waits for views to be given back: ten seconds in all.
 const READER_LOOKS: u32 = 2000;
 
 #[cfg(not(target_arch = "wasm32"))]

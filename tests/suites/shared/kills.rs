@@ -88,16 +88,18 @@ fn p2_of_four_processes_that_are_killed_again_and_again_nothing_is_lost_or_done_
     assert!(claims > 10 * kills && completed > 0, "{kills} kills, {claims} claims, {completed} completed");
 }
 
-/// A process that joins the others and leaves again.
+/// A process that joins the others, checks the file, and leaves again.
 fn check_beside(file: &Path) {
-    let ledger = open(file);
-    ledger.stats().expect("the ledger is read");
-    ledger.close().expect("the ledger closes");
+    check(&open(file));
 }
 
 /// Whoever opens it for itself finds it whole.
 fn check_alone(file: &Path) {
-    let ledger = Ledger::open(file).expect("the ledger opens");
-    ledger.inspect_file().expect("the whole file is read");
+    check(&Ledger::open(file).expect("the ledger opens"));
+}
+
+fn check(ledger: &Ledger) {
+    let found = ledger.check().expect("the whole file is read");
+    assert!(found.is_well(), "{found:?}");
     ledger.close().expect("the ledger closes");
 }

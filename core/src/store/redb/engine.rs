@@ -252,6 +252,13 @@ impl Engine {
         })
     }
 
+    /// Whether every checksum in the tree matches. What does not is not mended by this.
+    pub(super) fn check_integrity(&mut self) -> Result<bool, StoreError> {
+        *self.latest_mut() = None;
+        let checked = caught(|| self.database.check_integrity().map_err(errors::of_database));
+        self.noting_failure(checked)
+    }
+
     pub(super) fn compact(&mut self) -> Result<(), StoreError> {
         *self.latest_mut() = None;
         let cleared = caught(|| scrub::remove(&self.database));

@@ -72,6 +72,7 @@ pub(super) fn of_compaction(error: CompactionError) -> StoreError {
 pub(super) fn of_database(error: DatabaseError) -> StoreError {
     match error {
         DatabaseError::Storage(error) => of_storage(error),
+        DatabaseError::TransactionInProgress => StoreError::Busy,
         // The locks of another way of opening it, or of another version of redb.
         error @ (DatabaseError::DatabaseAlreadyOpen | DatabaseError::LockProtocolMismatch) => {
             StoreError::Io(io::Error::new(io::ErrorKind::WouldBlock, error))

@@ -22,6 +22,8 @@ pub(super) trait Front: Send + Sync + Debug {
 
     fn report(&self) -> Result<FileReport, StoreError>;
 
+    fn check_integrity(&mut self) -> Result<bool, StoreError>;
+
     fn compact(&mut self) -> Result<(), StoreError>;
 
     /// Lets go of the file, which the next one opens without repair.

@@ -92,6 +92,18 @@ impl Logged {
         self.mover.go_to_background();
         self
     }
+
+    /// Runs `work` on the tree, which all of the log has gone into, while nobody else has it.
+    fn alone<T>(&mut self, work: impl FnOnce(&mut Engine) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.both.settle()?;
+        self.mover.wait();
+        let both = Arc::get_mut(&mut self.both).ok_or(StoreError::Busy)?;
+        // The view that is kept for everybody would count as a reader.
+        *both.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        let done = work(&mut both.engine);
+        both.show(&both.writer()).map_err(of_commit)?;
+        done
+    }
 }
 
 impl Front for Logged {
@@ -136,21 +148,18 @@ impl Front for Logged {
         self.both.engine.report()
     }
 
+    fn check_integrity(&mut self) -> Result<bool, StoreError> {
+        self.alone(Engine::check_integrity)
+    }
+
     fn compact(&mut self) -> Result<(), StoreError> {
         self.both.settle()?;
-        self.mover.wait();
-        // The mover is gone, so nobody else has it.
-        let both = Arc::get_mut(&mut self.both).ok_or(StoreError::Busy)?;
         // What was deleted has been in the log as well (section 4).
-        if let Err(error) = both.writer().log.erase() {
-            both.engine.poison();
+        if let Err(error) = self.both.writer().log.erase() {
+            self.both.engine.poison();
             return Err(StoreError::Io(error));
         }
-        // The view that is kept for everybody would count as a reader.
-        *both.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
-        let compacted = both.engine.compact();
-        both.show(&both.writer()).map_err(of_commit)?;
-        compacted
+        self.alone(Engine::compact)
     }
 
     /// Leaves nothing in the log.

@@ -214,6 +214,11 @@ impl Front for Shared {
         self.engine.report()
     }
 
+    fn check_integrity(&mut self) -> Result<bool, StoreError> {
+        let _turn = self.peers.take_turn()?;
+        self.engine.check_integrity()
+    }
+
     /// Other processes read all the time.
     fn compact(&mut self) -> Result<(), StoreError> {
         Err(StoreError::Shared)
