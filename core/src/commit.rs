@@ -11,18 +11,22 @@
 mod outcome;
 mod overlay;
 mod place;
-#[cfg(test)]
+#[cfg(all(test, feature = "schedules"))]
+mod schedules;
+mod sync;
+#[cfg(all(test, not(feature = "schedules")))]
 mod tests;
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::Arc;
 
 pub(crate) use self::outcome::{Ended, Outcome};
 use self::outcome::{ended, play, poisoned};
 pub(crate) use self::overlay::Overlay;
 pub(crate) use self::place::Ticket;
 use self::place::{Call, OwnedWork, Place, Seat};
+use self::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use crate::store::{CommitError, Store};
 
 /// Work that borrows from the stack of the thread that waits for it.
@@ -263,7 +267,7 @@ impl Commits {
         if queue.pump == Pump::None {
             queue.pump = Pump::Idle;
             let commits = self.clone();
-            let started = std::thread::Builder::new().name("keyledger-commit".into()).spawn(move || commits.pump());
+            let started = sync::thread::Builder::new().name("keyledger-commit".into()).spawn(move || commits.pump());
             if started.is_err() {
                 queue.pump = Pump::None;
             }

@@ -16,11 +16,11 @@ mod engine;
 mod entropy;
 mod error;
 mod fences;
-mod home;
 mod fingerprint;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub mod fuzzing;
+mod home;
 mod janitor;
 mod key;
 mod ledger;

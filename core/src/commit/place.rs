@@ -1,11 +1,12 @@
 //! Those who wait in the queue: threads, and futures with their tickets.
 
 use std::mem;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::Waker;
 
 use super::outcome::{Ended, Outcome, Played, ended, play, poisoned};
 use super::overlay::Overlay;
+use super::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 pub(super) type OwnedWork<T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + Send>;
 pub(super) type After = Box<dyn FnOnce(&Outcome) + Send>;

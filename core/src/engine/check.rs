@@ -45,7 +45,8 @@ impl Engine {
         if !is_whole {
             checked.fault(|| "a page of the file does not match its checksum".into());
         }
-        let mut walk = Walk { engine: self, view: &*snapshot, checked, counters: Counters::default(), index_rows: [0; 2] };
+        let mut walk =
+            Walk { engine: self, view: &*snapshot, checked, counters: Counters::default(), index_rows: [0; 2] };
         walk.records(Space::Records)?;
         walk.records(Space::Live)?;
         walk.index_rows()?;

@@ -1,7 +1,7 @@
 //! P2 under kills: four processes on one ledger, one of them killed again and again.
 
 use super::diary::{self, Event};
-use super::worker::{DIARY, SEED, open};
+use super::worker::{DIARY, SEED as WORKER_SEED, open};
 use super::{judge, start};
 use keyledger::Ledger;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 const WORKERS: usize = 4;
 const KILL_EVERY: Duration = Duration::from_millis(200);
 
-/// How long; `cargo xtask test` says a minute.
+/// What repeats a run, as far as kills can be repeated.
+const SEED: &str = "KEYLEDGER_SEED";
+/// How long; `cargo xtask soak` says a minute.
 const SECONDS: &str = "KEYLEDGER_KILL_SECONDS";
 
 struct Crowd {
@@ -28,7 +30,7 @@ impl Crowd {
     fn start_worker(&mut self, seed: u64) -> Child {
         self.started += 1;
         let diary = self.folder.join(format!("diary-{}", self.started));
-        let orders = [(SEED, (seed + self.started).to_string().into()), (DIARY, diary.into())];
+        let orders = [(WORKER_SEED, (seed + self.started).to_string().into()), (DIARY, diary.into())];
         start("worker", &self.file(), &orders, Stdio::null())
     }
 
@@ -59,7 +61,7 @@ impl Drop for Crowd {
 fn p2_of_four_processes_that_are_killed_again_and_again_nothing_is_lost_or_done_twice() {
     let seconds = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(5);
     let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..1 << 40));
-    println!("{SEED}={seed}");
+    println!("{SEED}={seed} {SECONDS}={seconds}");
     let folder = tempfile::tempdir().expect("a folder");
     let mut crowd = Crowd { folder: folder.path().to_owned(), workers: Vec::new(), started: 0 };
     for _ in 0..WORKERS {

@@ -56,6 +56,14 @@ pub(crate) const JOBS: &[Job] = &[
         count: 1_000,
         short_count: 100,
     },
+    Job {
+        name: "seconds of kills",
+        suite: "shared",
+        tests: "p2_of_four_processes",
+        variable: "KEYLEDGER_KILL_SECONDS",
+        count: 60,
+        short_count: 60,
+    },
 ];
 
 /// A job to be done with a seed.

@@ -44,6 +44,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "examples", about: "every example runs to its end", steps: examples },
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part { name: "demo-broken", about: "the demo catches a server that does not claim", steps: demo_broken },
+    Part { name: "schedules", about: "the commit queue under a scheduler of its own", steps: schedules },
     Part { name: "soak", about: "one short round of the soak", steps: soak },
     Part { name: "fuzz", about: "the decoders, and commands beside the model, under libFuzzer", steps: fuzz },
     Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
@@ -124,6 +125,10 @@ fn demo(_: &Project) -> Vec<Step> {
 
 fn demo_broken(_: &Project) -> Vec<Step> {
     vec![xtask(&["demo", "--break", "claims", "--json"], Expect::Caught("charged_twice"))]
+}
+
+fn schedules(_: &Project) -> Vec<Step> {
+    vec![step(&["test", "--package", "keyledger", "--features", "schedules", "--lib", "schedules"])]
 }
 
 fn soak(_: &Project) -> Vec<Step> {
