@@ -12,11 +12,16 @@ static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
 pub(crate) fn listen() -> Result<()> {
     ctrlc::set_handler(|| {
         HAPPENED.store(true, Ordering::SeqCst);
-        if let Some(id) = *lock() {
-            end_group(id);
-        }
+        end_running();
     })?;
     Ok(())
+}
+
+/// Ends the running command and everything it started.
+pub(crate) fn end_running() {
+    if let Some(id) = *lock() {
+        end_group(id);
+    }
 }
 
 /// Whether there has been an interrupt.

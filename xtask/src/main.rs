@@ -4,6 +4,7 @@ mod bench;
 mod demo;
 mod fuzz;
 mod interrupt;
+mod mutants;
 mod project;
 mod soak;
 mod test;
@@ -27,6 +28,8 @@ enum Task {
     Demo(demo::Args),
     /// Give the decoders, and the ledger beside its model, whatever bytes reach most of their code
     Fuzz(fuzz::Args),
+    /// Break the code in ways that have names, one at a time, in a copy; the tests have to catch each
+    Mutants(mutants::Args),
     /// Try to break a ledger, round after round with a fresh seed, for as long as you like
     Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
         Task::Bench(args) => bench::run(&args),
         Task::Demo(args) => demo::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
+        Task::Mutants(args) => mutants::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
     };

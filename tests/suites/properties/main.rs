@@ -2,7 +2,8 @@
 //! every counter, and I1 to I7, after every command.
 //!
 //! `KEYLEDGER_STORIES` sets how many stories are told in memory; a quarter as many on a disk that loses its power, and a few on files.
-//! `KEYLEDGER_SEED` repeats them; without it every run tells others.
+//! `KEYLEDGER_SEED` repeats them; without it every run tells others. `KEYLEDGER_SHRINKS` says how often a story that fails is made
+//! shorter.
 
 mod command;
 mod driver;
@@ -33,7 +34,7 @@ fn tell(stories: u32, kind: Kind) -> BTreeSet<String> {
     let config = ProptestConfig {
         cases: stories,
         failure_persistence: Some(Box::new(persistence)),
-        max_shrink_iters: 20_000,
+        max_shrink_iters: settings::number("KEYLEDGER_SHRINKS").unwrap_or(20_000),
         rng_seed: settings::number("KEYLEDGER_SEED").map_or(RngSeed::Random, RngSeed::Fixed),
         ..ProptestConfig::default()
     };
