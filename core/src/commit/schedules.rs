@@ -115,7 +115,9 @@ fn p1_every_caller_is_told_after_the_commit_that_holds_its_work() {
                 })
             })
             .collect();
-        callers.into_iter().for_each(|caller| caller.join().unwrap());
+        for caller in callers {
+            caller.join().unwrap();
+        }
         assert!(store.commits.load(Ordering::SeqCst) <= 4);
     });
 }
@@ -161,7 +163,9 @@ fn s7_a_commit_that_fails_is_told_to_those_who_shared_it_and_to_nobody_else() {
                 })
             })
             .collect();
-        callers.into_iter().for_each(|caller| caller.join().unwrap());
+        for caller in callers {
+            caller.join().unwrap();
+        }
         assert!(!store.has(b"bad"));
     });
 }
@@ -202,7 +206,9 @@ fn p1_futures_that_nobody_lends_a_thread_to_all_arrive() {
                 })
             })
             .collect();
-        askers.into_iter().for_each(|asker| asker.join().unwrap());
+        for asker in askers {
+            asker.join().unwrap();
+        }
         commits.end_pump();
     });
 }
