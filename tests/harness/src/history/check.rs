@@ -42,9 +42,11 @@ pub fn check(acts: &[Act], slack_ms: u64) -> Result<(), Box<Unexplained>> {
         let clock = (act.clock.0.saturating_sub(slack_ms), act.clock.1.saturating_add(slack_ms));
         by_id.entry(&act.id).or_default().push(Act { clock, ..act.clone() });
     }
+    // Whoever sees another process's calls shares the ledger with it.
+    let is_shared = acts.iter().any(|act| act.by.0 != acts[0].by.0);
     by_id.into_values().try_for_each(|mut acts| {
         acts.sort_by_key(|act| act.span);
-        explain(&acts).map_err(|left| Box::new(Unexplained { acts, left }))
+        explain(&acts, is_shared).map_err(|left| Box::new(Unexplained { acts, left }))
     })
 }
 
@@ -79,10 +81,10 @@ impl Calls {
     }
 }
 
-fn explain(acts: &[Act]) -> Result<(), Vec<usize>> {
+fn explain(acts: &[Act], is_shared: bool) -> Result<(), Vec<usize>> {
     let mut known: HashMap<Calls, Vec<Spec>> = HashMap::new();
     let mut best = Calls::none_of(acts.len());
-    let mut waiting = vec![Done { calls: best.clone(), whole: 0, spec: Spec::new() }];
+    let mut waiting = vec![Done { calls: best.clone(), whole: 0, spec: Spec::new(is_shared) }];
     while let Some(done) = waiting.pop() {
         let is_left = |place: &usize| acts[*place].answer.is_some() && !done.calls.has(*place);
         if (done.whole..acts.len()).all(|place| !is_left(&place)) {

@@ -28,13 +28,17 @@ impl Recorder {
     }
 
     /// For one of several processes: a line of JSON at the end of `path` when a call begins and another when it is answered, so
-    /// that of a process which was killed the call in hand is known. Processes have only the wall clock in common.
+    /// that of a process which was killed the call in hand is known. Processes have only the wall clock in common, unless the
+    /// system names the run that its monotonic clock counts in (L7).
     ///
     /// # Errors
     /// If the file cannot be opened.
     pub fn to_file(process: u32, clock: impl Clock + 'static, path: &Path) -> io::Result<Recorder> {
         let file = OpenOptions::new().create(true).append(true).open(path)?;
-        let read_clock = |clock: &dyn Clock| clock.wall_ms();
+        let read_clock: fn(&dyn Clock) -> u64 = match clock.boot_id() {
+            Some(_) => |clock| clock.monotonic_ms(),
+            None => |clock| clock.wall_ms(),
+        };
         Ok(Recorder { process, clock: Arc::new(clock), read_clock, file: Some(Arc::new(file)) })
     }
 

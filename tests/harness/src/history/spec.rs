@@ -18,8 +18,9 @@ pub(super) struct Spec {
 }
 
 impl Spec {
-    pub(super) fn new() -> Spec {
-        Spec { model: Model::new(0, 0), fences: Vec::new(), lease_end: (0, 0) }
+    pub(super) fn new(is_shared: bool) -> Spec {
+        let model = if is_shared { Model::shared(0, 0) } else { Model::new(0, 0) };
+        Spec { model, fences: Vec::new(), lease_end: (0, 0) }
     }
 
     /// What it may be after `act`: nothing, if the answer is not one that the model could give now.

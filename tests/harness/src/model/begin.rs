@@ -219,7 +219,7 @@ impl Model {
             steps: record.steps.clone(),
             first_granted_at: record.first_granted.wall,
         };
-        if record.effect == Effect::InLedger && !self.disk.contains_key(id) {
+        if record.effect == Effect::InLedger && !self.is_shared && !self.disk.contains_key(id) {
             self.volatile.insert(id.clone(), record);
         } else {
             self.store(id, record);

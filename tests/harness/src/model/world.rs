@@ -18,6 +18,8 @@ pub struct Model {
     pub(super) next_fence: Fence,
     pub(super) disk: BTreeMap<Id, Record>,
     /// Volatile reservations (E2).
+    /// Nothing is volatile.
+    pub(super) is_shared: bool,
     pub(super) volatile: BTreeMap<Id, Record>,
     /// Leases renewed by a heartbeat, kept in memory (section 4, exclusive).
     pub(super) renewed: BTreeMap<Fence, Lease>,
@@ -43,7 +45,13 @@ impl Model {
             dropped: BTreeSet::new(),
             opened_mono: mono,
             rows: BTreeMap::new(),
+            is_shared: false,
         }
+    }
+
+    /// A ledger that several processes share: what they must know of each other is on disk (E2).
+    pub fn shared(wall: Millis, mono: Millis) -> Self {
+        Self { is_shared: true, ..Self::new(wall, mono) }
     }
 
     /// Time passes, on both clocks.

@@ -1,7 +1,10 @@
-//! P1, I1, I2, I5: whatever eight threads see of one ledger, one order of their calls explains it, by the model of the contract.
+//! P1, P2, I1, I2, I5: whatever eight threads, or three processes, see of one ledger, one order of their calls explains it, by
+//! the model of the contract.
 //!
 //! `KEYLEDGER_HISTORIES` says how many histories are recorded in memory (a quarter as many on a disk, a tenth on a file), and
 //! `KEYLEDGER_SEED` what the threads do; how they meet is the system's business, so a failure prints all of its history.
+
+mod processes;
 
 use std::sync::{Arc, Barrier};
 use std::thread;
@@ -144,6 +147,16 @@ fn ended(told: Result<(), Error>) -> Answer {
 
 /// What the threads see of a ledger.
 fn history(ledger: &Ledger, recorder: &Recorder, pass: &(dyn Fn(u64) + Sync), place: &[u64]) -> Vec<Act> {
+    history_of(THREADS, ledger, recorder, pass, place)
+}
+
+fn history_of(
+    threads: u32,
+    ledger: &Ledger,
+    recorder: &Recorder,
+    pass: &(dyn Fn(u64) + Sync),
+    place: &[u64],
+) -> Vec<Act> {
     let caller = |thread: u32| Caller {
         ledger,
         pass,
@@ -151,9 +164,9 @@ fn history(ledger: &Ledger, recorder: &Recorder, pass: &(dyn Fn(u64) + Sync), pl
         dice: Dice::at(settings::seed(), &[place, &[thread.into()]].concat()),
         claims: Vec::new(),
     };
-    let together = &Barrier::new(THREADS as usize);
+    let together = &Barrier::new(threads as usize);
     let (acts, claims): (Vec<_>, Vec<_>) = thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || caller(thread).live(together))).collect();
+        let threads: Vec<_> = (0..threads).map(|thread| scope.spawn(move || caller(thread).live(together))).collect();
         threads.into_iter().map(|thread| thread.join().expect("no thread panics")).unzip()
     });
     drop(claims);
@@ -187,6 +200,10 @@ fn histories() -> u64 {
     settings::number("KEYLEDGER_HISTORIES").unwrap_or(HISTORIES)
 }
 
+fn pass_by_itself(ms: u64) {
+    thread::sleep(SystemClock.sleep_for(Duration::from_millis(ms)));
+}
+
 /// A ledger whose clock the threads move.
 fn by_hand(place: &[u64], open: impl FnOnce(Builder) -> Result<Ledger, Error>) -> Vec<Act> {
     let clock = ManualClock::new(1_800_000_000_000);
@@ -210,7 +227,6 @@ fn i1_histories_of_eight_threads_are_linearizable_on_a_file_by_the_systems_clock
     let folder = tempfile::tempdir().expect("a folder");
     are_explained(histories() / 10, 3, |place| {
         let ledger = Ledger::open(folder.path().join(format!("{}.kl", place[1]))).expect("a ledger");
-        let pass = |ms: u64| thread::sleep(SystemClock.sleep_for(Duration::from_millis(ms)));
-        history(&ledger, &Recorder::in_memory(SystemClock), &pass, place)
+        history(&ledger, &Recorder::in_memory(SystemClock), &pass_by_itself, place)
     });
 }
