@@ -107,7 +107,7 @@ fn l7_a_file_that_was_written_in_2099_is_judged_by_the_clock_of_today() {
         let right = ManualClock::new(START_MS);
         let ledger = open(&path, &right);
         // It was granted in a future that is not: its lease is over at once, and nobody waits until 2099. How long ago that was
-        // nobody can tell, so a person decides (E3).
+        // nobody can tell, so a person decides (E4).
         let told = ask(&ledger, effect);
         assert!(matches!(told, Decision::Parked(_)), "{effect:?}: {told:?}");
     }
