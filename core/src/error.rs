@@ -57,7 +57,9 @@ pub enum Error {
     #[error("a call to the ledger from inside its own transaction; use the transaction that the closure was given")]
     Reentrant,
     /// Another process or handle holds the file.
-    #[error("another process or handle has this ledger open; close it there, or ask it to do the work")]
+    #[error(
+        "another process or handle has this ledger open; close it there, or open it shared in every process (another handle of this process: clone it)"
+    )]
     AlreadyOpen,
     /// The handle was opened before a fork, and this is the child.
     #[error("this process is a forked child, and the ledger belongs to its parent; open the ledger after forking")]

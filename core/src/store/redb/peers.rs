@@ -17,7 +17,7 @@ const PRESENT: u64 = TURN + 1;
 /// Locks on bytes of one opening of the file. The system frees them when the process ends, however it ends.
 #[derive(Debug)]
 pub(super) struct Peers {
-    locks: Arc<FileBackend>,
+    locks: Arc<dyn StorageBackend>,
     /// The system's lock belongs to the process: this one keeps its threads apart.
     taken: Mutex<bool>,
     given_back: Condvar,
@@ -27,12 +27,17 @@ impl Peers {
     /// `file` is an opening for locks alone.
     pub(super) fn over(file: File) -> Result<Arc<Peers>, OpenError> {
         let locks = FileBackend::new(file).map_err(|error| OpenError::Unavailable(io::Error::other(error)))?;
-        Ok(Arc::new(Peers { locks: Arc::new(locks), taken: Mutex::default(), given_back: Condvar::new() }))
+        Ok(Peers::by(Arc::new(locks)))
+    }
+
+    /// By locks of another kind.
+    pub(super) fn by(locks: Arc<dyn StorageBackend>) -> Arc<Peers> {
+        Arc::new(Peers { locks, taken: Mutex::default(), given_back: Condvar::new() })
     }
 
     /// The locks that redb takes between processes.
     pub(super) fn locks(&self) -> Arc<dyn StorageBackend> {
-        Arc::clone(&self.locks) as Arc<dyn StorageBackend>
+        Arc::clone(&self.locks)
     }
 
     /// Says that this process has the file open, and tells whether another one has.

@@ -102,6 +102,14 @@ impl FakeDisk {
         self.state().faults = Faults::default();
     }
 
+    /// Ends a stop as a kill would have it: the sync that it came at was never asked for, and a later one keeps what this one did not.
+    pub fn forget_the_sync(&self) {
+        self.heal();
+        let mut state = self.state();
+        let dropped = std::mem::take(&mut state.dropped);
+        state.pending.splice(..0, dropped);
+    }
+
     /// Whether the sync that it was to stop at has come, or the call that was to fail.
     pub fn has_failed(&self) -> bool {
         self.state().faults.have_struck()

@@ -10,6 +10,7 @@ mod locking;
 mod moving;
 mod power;
 mod refusals;
+mod sharing;
 
 use std::ops::Bound::Unbounded;
 use std::ops::ControlFlow;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use self::disk::FakeDisk;
 use super::{RedbStore, StoreOptions};
 use crate::store::disk::Disk;
-use crate::store::{OpenError, Space, Store, StoreError, Writes};
+use crate::store::{OpenError, Snapshot, Space, Store, StoreError, Writes};
 
 const OPTIONS: StoreOptions = StoreOptions { cache_bytes: 1 << 20, creation_id: [7; 16] };
 
@@ -50,12 +51,16 @@ fn rows(store: &RedbStore) -> Vec<Row> {
 }
 
 fn try_rows(store: &RedbStore) -> Result<Vec<Row>, StoreError> {
+    rows_in(&*store.snapshot()?)
+}
+
+fn rows_in(snapshot: &dyn Snapshot) -> Result<Vec<Row>, StoreError> {
     let mut rows = Vec::new();
     let mut visit = |key: &[u8], value: &[u8]| {
         rows.push((key.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
     };
-    store.snapshot()?.scan(Space::Records, (Unbounded, Unbounded), &mut visit)?;
+    snapshot.scan(Space::Records, (Unbounded, Unbounded), &mut visit)?;
     Ok(rows)
 }
 
