@@ -3,6 +3,7 @@
 use crate::interrupt;
 use crate::project::{Project, cargo, cargo_path};
 use anyhow::{Context, Result, ensure};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -27,7 +28,7 @@ const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-saniti
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Fuzzes each target in turn; the exit code is zero only if nothing was found.
+/// Fuzzes as many targets at a time as there are processors; the exit code is zero only if nothing was found.
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     interrupt::listen()?;
     let project = Project::load()?;
@@ -37,16 +38,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let unknown = args.targets.iter().find(|target| !known.contains(target));
     ensure!(unknown.is_none(), "there is no target {}: {known:?}", unknown.map_or("", String::as_str));
     let mut found = Vec::new();
-    for target in known.iter().filter(|target| args.targets.is_empty() || args.targets.contains(target)) {
+    let meant = |target: &&String| args.targets.is_empty() || args.targets.contains(target);
+    let chosen: Vec<&String> = known.iter().filter(meant).collect();
+    let at_a_time = std::thread::available_parallelism().map_or(1, NonZero::get);
+    for together in chosen.chunks(at_a_time) {
         if interrupt::happened() {
             break;
         }
-        let mut command = workplace.command(target, args)?;
-        println!("=== {target}");
-        let status = interrupt::start(&mut command).with_context(|| format!("cannot start {target}"))?.wait()?;
-        interrupt::ended();
-        if !status.success() && !interrupt::happened() {
-            found.push(target.as_str());
+        let mut running = Vec::new();
+        for target in together {
+            println!("=== {target}");
+            let mut command = workplace.command(target, args)?;
+            running.push((target, interrupt::start(&mut command).with_context(|| format!("cannot start {target}"))?));
+        }
+        for (target, mut child) in running {
+            let status = child.wait()?;
+            interrupt::ended(&child);
+            if !status.success() && !interrupt::happened() {
+                found.push(target.as_str());
+            }
         }
     }
     for target in &found {

@@ -1,4 +1,4 @@
-//! Ctrl-C, or a polite kill, ends the command that is running and everything it started.
+//! Ctrl-C, or a polite kill, ends the commands that are running and everything they started.
 
 use anyhow::Result;
 use std::process::{Child, Command};
@@ -6,9 +6,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static HAPPENED: AtomicBool = AtomicBool::new(false);
-static RUNNING: Mutex<Option<u32>> = Mutex::new(None);
+static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Begins to listen; from then on an interrupt ends the running command instead of this program.
+/// Begins to listen; from then on an interrupt ends the running commands instead of this program.
 pub(crate) fn listen() -> Result<()> {
     ctrlc::set_handler(|| {
         HAPPENED.store(true, Ordering::SeqCst);
@@ -17,10 +17,10 @@ pub(crate) fn listen() -> Result<()> {
     Ok(())
 }
 
-/// Ends the running command and everything it started.
+/// Ends the running commands and everything they started.
 pub(crate) fn end_running() {
-    if let Some(id) = *lock() {
-        end_group(id);
+    for id in lock().iter() {
+        end_group(*id);
     }
 }
 
@@ -29,21 +29,21 @@ pub(crate) fn happened() -> bool {
     HAPPENED.load(Ordering::SeqCst)
 }
 
-/// Starts a command in a process group of its own and remembers it as the running one.
+/// Starts a command in a process group of its own and remembers it as running.
 pub(crate) fn start(command: &mut Command) -> std::io::Result<Child> {
     own_group(command);
     let mut running = lock();
     let child = command.spawn()?;
-    *running = Some(child.id());
+    running.push(child.id());
     Ok(child)
 }
 
-/// Forgets the running command, which has ended: its number may belong to another process from now on.
-pub(crate) fn ended() {
-    *lock() = None;
+/// Forgets a command that has ended: its number may belong to another process from now on.
+pub(crate) fn ended(child: &Child) {
+    lock().retain(|id| *id != child.id());
 }
 
-fn lock() -> std::sync::MutexGuard<'static, Option<u32>> {
+fn lock() -> std::sync::MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

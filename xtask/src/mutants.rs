@@ -109,6 +109,6 @@ fn follow(command: &mut Command, time: Duration) -> Result<Option<bool>> {
         }
         std::thread::sleep(Duration::from_millis(50));
     };
-    interrupt::ended();
+    interrupt::ended(&child);
     Ok(in_time.then_some(status.success()))
 }

@@ -128,7 +128,7 @@ impl Suites {
             bar.wait_a_moment();
         }
         let succeeded = child.wait()?.success();
-        interrupt::ended();
+        interrupt::ended(&child);
         let output = output.join().ok().context("the reader of the output panicked")??;
         Ok((succeeded, output))
     }

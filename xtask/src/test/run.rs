@@ -76,7 +76,7 @@ fn follow(command: &mut Command) -> Result<Followed> {
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let (lines, last_line) = copy_and_count(reader, &mut std::io::stdout())?;
     let status = child.wait()?;
-    interrupt::ended();
+    interrupt::ended(&child);
     Ok(Followed { succeeded: status.success(), lines, last_line })
 }
 
