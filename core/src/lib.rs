@@ -5,6 +5,8 @@
 //! `docs/contract.md`; the documentation here cites them.
 
 #![forbid(unsafe_code)]
+// A host without files, threads and other processes has no use for some of this.
+#![cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 
 mod begin;
 mod claim;
