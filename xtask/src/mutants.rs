@@ -75,7 +75,10 @@ fn try_out(mutant: &Mutant, tree: &Tree) -> Result<Fate> {
 }
 
 fn test(mutant: &Mutant, tree: &Tree) -> Result<Fate> {
-    let words = |suite| ["test", "--quiet", "--package", "keyledger-tests", "--test", suite];
+    let words = |suite| match suite {
+        list::UNIT_TESTS => vec!["test", "--quiet", "--package", "keyledger", "--lib"],
+        suite => vec!["test", "--quiet", "--package", "keyledger-tests", "--test", suite],
+    };
     for suite in mutant.suites {
         let mut build = tree.command(cargo());
         build.args(words(suite)).arg("--no-run");
