@@ -233,7 +233,11 @@ impl Claim {
         self.settle(Settlement::Park(reason.into()))
     }
 
-    fn settle(mut self, settlement: Settlement) -> Result<(), SettleError> {
+    /// Ends the claim as `settlement` says: the four above, for whoever has decided elsewhere.
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete).
+    pub fn settle(mut self, settlement: Settlement) -> Result<(), SettleError> {
         match self.settle_in_place(settlement) {
             Ok(()) => Ok(()),
             Err(source) => Err(SettleError { claim: Box::new(self), source }),
@@ -328,8 +332,8 @@ impl Claim {
         })
     }
 
-    /// What this object was settled with, if it was.
-    pub(crate) fn settled(&self) -> Option<&Settlement> {
+    /// What this object was settled with, if it was: by [`complete_with`](Claim::complete_with), which only borrows it.
+    pub fn settled(&self) -> Option<&Settlement> {
         match &self.ended {
             Some(Ending::Settled(settlement)) => Some(settlement),
             Some(Ending::UnderWay(_) | Ending::Lost) | None => None,

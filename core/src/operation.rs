@@ -84,6 +84,18 @@ impl Operation {
         }
     }
 
+    /// The same declaration with another effect.
+    pub const fn with_effect(mut self, effect: Effect) -> Self {
+        self.effect = effect;
+        self
+    }
+
+    /// The same declaration under another name.
+    pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.name = name.into();
+        self
+    }
+
     /// How long a claim lasts without a heartbeat. Default 30 s; zero is refused when it is used.
     pub const fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;

@@ -294,8 +294,11 @@ impl Claim {
         }
     }
 
-    /// Queues the settlement now; the future only tells how it ended.
-    fn settle_async(
+    /// [`settle`](Claim::settle) as a future. It is queued when the call is made: the future only tells how it ended (S3).
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete).
+    pub fn settle_async(
         mut self,
         settlement: Settlement,
     ) -> impl Future<Output = Result<(), SettleError>> + Send + 'static {

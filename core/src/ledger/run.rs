@@ -189,11 +189,18 @@ impl Ledger {
         }
     }
 
-    /// As `begin` would answer now, save that nothing is granted: where it would grant, the answer is InProgress (S9).
-    fn answer_now<E>(&self, begin: &Begin) -> Result<Response, RunError<E>> {
+    /// As [`begin_with`](Ledger::begin_with) would answer now, save that nothing is granted or stored: where it would grant, the
+    /// answer is `InProgress` (S9). It waits for nobody.
+    ///
+    /// # Errors
+    /// As [`begin_with`](Ledger::begin_with).
+    pub fn ask(&self, begin: &Begin) -> Result<Decision> {
         let asked = begin.check(self.engine())?;
-        let told = self.engine().begin_nothing(&asked).map_err(Error::from)?;
-        answer(self.decision(told, begin.operation()))
+        Ok(self.decision(self.engine().begin_nothing(&asked)?, begin.operation()))
+    }
+
+    fn answer_now<E>(&self, begin: &Begin) -> Result<Response, RunError<E>> {
+        answer(self.ask(begin)?)
     }
 
     /// Settles the claim of a handler that said no. What it stored itself before, or what somebody else stored meanwhile, is the
