@@ -40,7 +40,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "vectors", about: "the vectors are what their script writes", steps: vectors },
     Part { name: "readme", about: "the code blocks of README.md", steps: |_| suite("readme") },
     Part { name: "docs", about: "doc tests, and documentation without warnings", steps: docs },
-    Part { name: "wasm", about: "the core compiles for WebAssembly", steps: wasm },
+    Part { name: "wasm", about: "core and HTTP rules compile for WebAssembly", steps: wasm },
     Part { name: "examples", about: "every example runs to its end", steps: examples },
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part { name: "demo-broken", about: "the demo catches a server that does not claim", steps: demo_broken },
@@ -100,7 +100,9 @@ fn wasm(_: &Project) -> Vec<Step> {
     let mut add = Command::new("rustup");
     add.args(["target", "add", WASM]);
     let add = (!has_wasm()).then_some(Step { command: add, expect: Expect::Success });
-    add.into_iter().chain([step(&["check", "--package", "keyledger", "--target", WASM])]).collect()
+    add.into_iter()
+        .chain([step(&["check", "--package", "keyledger", "--package", "keyledger-http", "--target", WASM])])
+        .collect()
 }
 
 /// Looks for the target's libraries themselves: not every toolchain came through rustup.

@@ -1,0 +1,198 @@
+//! What an answer, or none, means for the request that was sent (C3, O8, O9).
+
+use std::time::Duration;
+
+use keyledger::KeyAdvice;
+use serde_json::Value;
+
+use crate::answers::{EXPIRES_FIELD, REPLAYED_FIELD};
+use crate::date::instant_ms;
+use crate::message::Answer;
+use crate::problem::{Case, PROBLEM_MEDIA_TYPE};
+
+/// The longest wait that a server can ask for (contract, section 12).
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+
+/// What to do next, by the answer alone (O8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Meaning {
+    /// It was done.
+    Yes,
+    /// A final no.
+    No,
+    /// The same key later; this try does not count.
+    Later,
+    /// The same key later; the try counts.
+    Retry,
+    /// Nobody knows: held for reconciliation.
+    Unknown,
+    /// The credentials are not accepted: the lane is held.
+    HoldLane,
+    /// The principal may not do this: this entry alone is held.
+    HoldEntry,
+}
+
+/// What a try may have left behind (O9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Trace {
+    /// It is told: by the answer.
+    Told,
+    /// It took no effect.
+    None,
+    /// It may have taken effect, or may yet.
+    Unknown,
+}
+
+/// What an answer says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// What to do next.
+    pub meaning: Meaning,
+    /// What the try may have left behind.
+    pub trace: Trace,
+    /// Whether it was told before (`Idempotent-Replayed`).
+    pub is_replay: bool,
+    /// What the server says about the key.
+    pub key_advice: Option<KeyAdvice>,
+    /// How long to wait at least, at most [`RETRY_AFTER_MAX`].
+    pub retry_after: Option<Duration>,
+    /// Until when the server knows the key: milliseconds since 1970-01-01 UTC.
+    pub key_expires_at_ms: Option<u64>,
+    /// Whether the whole lane waits that long: 429 and 503 (O6).
+    pub pauses_lane: bool,
+}
+
+/// What becomes of the entry, other tries considered (O9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ending {
+    /// As the answer means.
+    AsMeant,
+    /// A no that another try may contradict: unknown.
+    Unknown,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Unanswered {
+    /// No byte of the request can have left.
+    BeforeConnecting,
+    /// Bytes may have left: a broken connection, or the time was up (C4).
+    MaybeSent,
+}
+
+impl Reading {
+    /// What an answer means. `now_ms` stands in where the answer has no Date of its own.
+    pub fn of(answer: &Answer, now_ms: u64) -> Self {
+        let problem = Problem::of(answer);
+        let retry_after = retry_after(answer, now_ms);
+        let meaning = meaning(answer.status, &problem, retry_after.is_some());
+        Self {
+            meaning,
+            trace: trace(answer.status, meaning),
+            is_replay: answer.field(REPLAYED_FIELD).is_some_and(|value| value.eq_ignore_ascii_case(b"true")),
+            key_advice: problem.advice,
+            retry_after,
+            key_expires_at_ms: answer.field(EXPIRES_FIELD).and_then(instant_ms),
+            pauses_lane: retry_after.is_some() && matches!(answer.status, 429 | 503),
+        }
+    }
+
+    /// What the absence of an answer means.
+    pub fn of_silence(why: Unanswered) -> Self {
+        let trace = match why {
+            Unanswered::BeforeConnecting => Trace::None,
+            Unanswered::MaybeSent => Trace::Unknown,
+        };
+        Self {
+            meaning: Meaning::Retry,
+            trace,
+            is_replay: false,
+            key_advice: None,
+            retry_after: None,
+            key_expires_at_ms: None,
+            pauses_lane: false,
+        }
+    }
+
+    /// O9: a no settles an entry only if no other try's outcome is unknown, or if it is a replay.
+    pub fn ending(&self, another_is_unknown: bool) -> Ending {
+        match self.meaning {
+            Meaning::No if another_is_unknown && !self.is_replay => Ending::Unknown,
+            Meaning::No
+            | Meaning::Yes
+            | Meaning::Later
+            | Meaning::Retry
+            | Meaning::Unknown
+            | Meaning::HoldLane
+            | Meaning::HoldEntry => Ending::AsMeant,
+        }
+    }
+}
+
+fn meaning(status: u16, problem: &Problem, asks_to_wait: bool) -> Meaning {
+    match status {
+        200..=299 => Meaning::Yes,
+        401 => Meaning::HoldLane,
+        403 => Meaning::HoldEntry,
+        409 if problem.is(Case::Parked) => Meaning::Unknown,
+        410 if problem.is(Case::Gone) => Meaning::Unknown,
+        409 if problem.is(Case::InProgress) || problem.advice == Some(KeyAdvice::Reuse) || asks_to_wait => {
+            Meaning::Later
+        }
+        425 => Meaning::Later,
+        300..=407 | 409..=428 | 430..=499 => Meaning::No,
+        _ => Meaning::Retry,
+    }
+}
+
+fn trace(status: u16, meaning: Meaning) -> Trace {
+    match (meaning, status) {
+        (Meaning::HoldLane | Meaning::HoldEntry, _) | (_, 425 | 429) => Trace::None,
+        (Meaning::Yes | Meaning::No, _) => Trace::Told,
+        (Meaning::Later | Meaning::Retry | Meaning::Unknown, _) => Trace::Unknown,
+    }
+}
+
+/// What a problem says that we understand.
+#[derive(Debug, Default)]
+struct Problem {
+    type_uri: String,
+    advice: Option<KeyAdvice>,
+}
+
+impl Problem {
+    fn of(answer: &Answer) -> Self {
+        let media_type = answer.field("Content-Type").unwrap_or_default();
+        let essence = media_type.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+        if !essence.eq_ignore_ascii_case(PROBLEM_MEDIA_TYPE.as_bytes()) {
+            return Self::default();
+        }
+        let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        let text = |name: &str| document[name].as_str().unwrap_or_default();
+        let advice = [KeyAdvice::Reuse, KeyAdvice::Rotate, KeyAdvice::Reconcile];
+        Self {
+            type_uri: text("type").to_owned(),
+            advice: advice.into_iter().find(|advice| advice.as_str() == text("key_advice")),
+        }
+    }
+
+    fn is(&self, case: Case) -> bool {
+        self.type_uri == case.type_uri()
+    }
+}
+
+/// Digits, or a date judged against the answer's own Date (O6).
+fn retry_after(answer: &Answer, now_ms: u64) -> Option<Duration> {
+    let value = answer.field("Retry-After")?.trim_ascii();
+    let span = if !value.is_empty() && value.iter().all(u8::is_ascii_digit) {
+        // Digits that no number holds are a long time.
+        Duration::from_secs(std::str::from_utf8(value).ok()?.parse().unwrap_or(u64::MAX))
+    } else {
+        let sent_at_ms = answer.field("Date").and_then(instant_ms).unwrap_or(now_ms);
+        Duration::from_millis(instant_ms(value)?.saturating_sub(sent_at_ms))
+    };
+    Some(span.min(RETRY_AFTER_MAX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+//! Idempotency keys over HTTP, once for every language: pure functions over bytes and small types.
+//!
+//! A server's adapter calls, in this order: [`Route::receive`] with the method and the key's field lines; its own scope function;
+//! [`Route::begin`] with the request; the ledger; [`Route::rule`]. If that says [`Ruling::Run`], the handler runs, then come
+//! [`Route::settlement`], the ledger again, and [`Route::conclude`]. Nothing here asks the time, opens a socket or spawns a task.
+//!
+//! The rules are those of `docs/http-rules.md`, numbered H1 to H17 for servers and C1 to C4 for clients.
+
+#![forbid(unsafe_code)]
+
+mod answers;
+pub mod client;
+mod date;
+mod filter;
+mod keep;
+mod key;
+pub mod message;
+mod problem;
+mod route;
+
+pub use answers::{EXPIRES_FIELD, EXPOSED, REPLAYED_FIELD, Ruling, Settled};
+pub use keep::{Keep, by_status};
+pub use key::{KEY_FIELD, MalformedKey, key_of_lines};
+pub use message::Answer;
+pub use problem::{Case, PROBLEM_MEDIA_TYPE, TYPES};
+pub use route::{BODY_BYTES_MAX, Passage, REQUEST_BYTES_MAX, Route, RouteOperation};
