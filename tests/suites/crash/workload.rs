@@ -150,9 +150,9 @@ fn time_goes_by(world: &mut World) -> Done {
     world.act(&|world| world.sweep(100))
 }
 
-/// More than a log holds that the store may keep before its tree, and one that it could not hold at all.
+/// More than a half of the log holds, again and again, and one that it could not hold at all.
 fn long_answers(world: &mut World) -> Done {
-    let lengths = [("a", 150_000), ("b", 200_000), ("c", 200_000), ("d", 530_000), ("e", 10)];
+    let lengths = [("a", 530_000), ("b", 530_000), ("c", 530_000), ("d", 10), ("e", 1_040_000)];
     for (name, length) in lengths {
         world.act(&|world| world.begin(&WALLET, name, b""))?;
         world.act(&|world| world.complete_at_length(name, length))?;

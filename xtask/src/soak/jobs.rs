@@ -116,6 +116,7 @@ impl Suites {
         let mut command = Command::new(&self.programs[order.job.suite]);
         command.args([order.job.tests, "--nocapture"]).current_dir(&self.folder);
         command.env("KEYLEDGER_SEED", order.seed.to_string()).env(order.job.variable, order.count().to_string());
+        command.envs(crate::test::parts::LARGE_IMAGES);
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = interrupt::start(&mut command).context("cannot start a suite")?;
         // It holds the writing ends too: without letting go of them there is no end of file.

@@ -1,8 +1,12 @@
 //! S6, S7: what a store says after a call to its disk has failed.
 
-use super::disk::FakeDisk;
+use std::sync::Arc;
+
+use super::disk::{Crash, FakeDisk};
 use super::{after_step, open_disk, put, rows, step};
+use crate::store::disk::Disk;
 use crate::store::redb::RedbStore;
+use crate::store::redb::witness::Witness;
 use crate::store::{CommitError, Space, Store, StoreError, Writes};
 
 fn prepared() -> (FakeDisk, RedbStore) {
@@ -123,6 +127,22 @@ fn s7_a_poisoned_store_can_be_closed_and_writes_nothing_then() {
     disk.heal();
     store.reopen().unwrap();
     rows(&store);
+}
+
+/// Neither the log nor redb's way of committing needs this today: it holds whatever they come to be.
+#[test]
+fn s6_what_a_failed_sync_has_lost_is_written_once_more() {
+    let (disk, doubts) = (FakeDisk::new(), Arc::default());
+    let witness = Witness::of(Arc::new(disk.clone()), &doubts);
+    witness.write(0, b"told").unwrap();
+    disk.stop_at_sync(1);
+    assert!(witness.sync().is_err());
+    disk.heal();
+    // The system takes it for written: reads show it, and a sync that succeeds passes it over.
+    disk.sync().unwrap();
+    assert!(disk.shown() == b"told" && disk.crash(Crash::LosesAll) != b"told");
+    doubts.settle(&disk).unwrap();
+    assert!(disk.crash(Crash::LosesAll) == b"told");
 }
 
 #[test]
