@@ -26,12 +26,15 @@ const RULES: &[&str] = &["properties", "linearizable", "crash", UNIT_TESTS];
 const DISK: &[&str] = &["crash", "properties", UNIT_TESTS];
 const THREADS: &[&str] = &["linearizable", "threads", "crash", UNIT_TESTS];
 
+const PROCESSES: &[&str] = &[UNIT_TESTS, "shared", "linearizable", "clocks"];
+
 const BEGIN: &str = "core/src/machine/begin.rs";
 const SETTLE: &str = "core/src/machine/settle.rs";
 const RECORD: &str = "core/src/machine/record.rs";
 const EXPIRE: &str = "core/src/machine/expire.rs";
 const SESSION: &str = "core/src/engine/session.rs";
 const LOG: &str = "core/src/store/log.rs";
+const SHARED: &str = "core/src/store/redb/shared.rs";
 
 pub(crate) const MUTANTS: &[Mutant] = &[
     mutant(
@@ -199,5 +202,41 @@ pub(crate) const MUTANTS: &[Mutant] = &[
         "core/src/engine/fence_block.rs",
         ("encode_fence(self.end))", "encode_fence(self.start))"),
         RULES,
+    ),
+    mutant(
+        "what another process appended is told before it is synced",
+        SHARED,
+        (
+            "        self.sync(&mut reader)?;\n        Ok(self.layer(&reader, tree))",
+            "        Ok(self.layer(&reader, tree))",
+        ),
+        PROCESSES,
+    ),
+    mutant(
+        "another generation of the log is taken for this one",
+        SHARED,
+        ("if generation == reader.log.generation() {", "if generation >= reader.log.generation() {"),
+        PROCESSES,
+    ),
+    mutant(
+        "two processes commit at once",
+        "core/src/store/redb/peers.rs",
+        (
+            "if let Err(error) = self.locks.lock_range(from, to) {",
+            "if let Err(error) = self.locks.query_lock_range(from, to) {",
+        ),
+        PROCESSES,
+    ),
+    mutant(
+        "a shared ledger keeps a reservation in memory",
+        "core/src/engine/begin.rs",
+        ("!self.is_shared && raised == Effect::InLedger", "raised == Effect::InLedger"),
+        PROCESSES,
+    ),
+    mutant(
+        "a forked child goes on with its parent's handle",
+        "core/src/home.rs",
+        ("self.process != this_process()", "self.process == 0"),
+        PROCESSES,
     ),
 ];
