@@ -4,7 +4,7 @@ use keyledger::{Claim, Decision, Replay, Result};
 
 use crate::date::http_date;
 use crate::keep::Keep;
-use crate::message::{Answer, Stored, StoredBody};
+use crate::message::{Answer, Fields, Stored, StoredBody};
 use crate::problem::{Case, Problem};
 use crate::route::Route;
 
@@ -37,6 +37,15 @@ pub enum Settled {
     Not(keyledger::Error),
 }
 
+/// What is sent once the handler has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Conclusion {
+    /// The handler's own response, with these field lines added.
+    Own(Fields),
+    /// This, and nothing of what the handler gave.
+    Instead(Answer),
+}
+
 impl Route {
     /// What to do with what `begin` has said. An error lets nothing through: it is a 503.
     pub fn rule(&self, told: Result<Decision>) -> Ruling {
@@ -47,17 +56,22 @@ impl Route {
         }
     }
 
-    /// The answer to the request whose handler has given `response`.
+    /// What to answer to the request whose handler has given a response of this status.
     ///
     /// `now` is what [`Ledger::ask`](keyledger::Ledger::ask) says after settling: it knows until when the key protects, and who
     /// has won if the claim was lost.
-    pub fn conclude(&self, response: Answer, settled: &Settled, now: Result<Decision>) -> Answer {
+    pub fn conclude(&self, status: u16, settled: &Settled, now: Result<Decision>) -> Conclusion {
         match settled {
-            Settled::ByAdapter => exposing(with_expiry(response, &now)),
-            Settled::ByHandler => self.conclude_for_handler(response, now),
-            Settled::Not(keyledger::Error::ClaimLost) => self.answer_lost(now),
-            Settled::Not(_) => exposing(self.not_available()),
+            Settled::ByAdapter => Conclusion::Own(exposed(expiry(&now))),
+            Settled::ByHandler => self.conclude_for_handler(status, now),
+            Settled::Not(keyledger::Error::ClaimLost) => Conclusion::Instead(self.answer_lost(now)),
+            Settled::Not(_) => Conclusion::Instead(exposing(self.not_available())),
         }
+    }
+
+    /// The field lines to add to a response that leaves before it is settled (H8, H16): when the key expires is not known yet.
+    pub fn exposed() -> Fields {
+        exposed(None)
     }
 
     /// The same for a handler that raised an error: what was stored, if it settled or lost its claim, otherwise a 500.
@@ -74,16 +88,17 @@ impl Route {
     }
 
     /// H14: what the handler stored is the answer. Where it stored none, its response stands if it tells no outcome either.
-    fn conclude_for_handler(&self, response: Answer, now: Result<Decision>) -> Answer {
+    fn conclude_for_handler(&self, status: u16, now: Result<Decision>) -> Conclusion {
         match now {
-            Ok(Decision::Replay(replay)) => exposing(stored(&replay)),
-            Ok(told) if self.tells_outcome(&response) => self.answer_of(told),
-            Ok(_) | Err(_) => exposing(response),
+            Ok(Decision::Replay(replay)) => Conclusion::Instead(exposing(stored(&replay))),
+            Ok(told) if self.tells_outcome(status) => Conclusion::Instead(self.answer_of(told)),
+            Ok(_) => Conclusion::Own(exposed(None)),
+            Err(_) => Conclusion::Instead(exposing(self.not_available())),
         }
     }
 
-    fn tells_outcome(&self, response: &Answer) -> bool {
-        match (self.keep)(response.status, keyledger::Effect::Repeatable) {
+    fn tells_outcome(&self, status: u16) -> bool {
+        match (self.keep)(status, keyledger::Effect::Repeatable) {
             Keep::Complete | Keep::Fail => true,
             Keep::Release | Keep::Park => false,
         }
@@ -132,11 +147,16 @@ fn describes_body(name: &str) -> bool {
         .any(|own| name.eq_ignore_ascii_case(own))
 }
 
-fn with_expiry(response: Answer, now: &Result<Decision>) -> Answer {
+fn expiry(now: &Result<Decision>) -> Option<u64> {
     match now {
-        Ok(Decision::Replay(replay)) => response.with_field(EXPIRES_FIELD, http_date(replay.expires_at_ms)),
-        Ok(_) | Err(_) => response,
+        Ok(Decision::Replay(replay)) => Some(replay.expires_at_ms),
+        Ok(_) | Err(_) => None,
     }
+}
+
+fn exposed(expires_at_ms: Option<u64>) -> Fields {
+    let expiry = expires_at_ms.map(|at_ms| (EXPIRES_FIELD.to_owned(), http_date(at_ms).into_bytes()));
+    expiry.into_iter().chain([(EXPOSE_FIELD.to_owned(), EXPOSED.as_bytes().to_vec())]).collect()
 }
 
 fn exposing(answer: Answer) -> Answer {

@@ -17,8 +17,10 @@ mod key;
 pub mod message;
 mod problem;
 mod route;
+#[cfg(feature = "tower")]
+pub mod tower;
 
-pub use answers::{EXPIRES_FIELD, EXPOSED, REPLAYED_FIELD, Ruling, Settled};
+pub use answers::{Conclusion, EXPIRES_FIELD, EXPOSED, REPLAYED_FIELD, Ruling, Settled};
 pub use keep::{Keep, by_status};
 pub use key::{KEY_FIELD, MalformedKey, key_of_lines};
 pub use message::Answer;

@@ -37,6 +37,8 @@ pub enum Case {
     NotAvailable,
     /// The request's body is longer than the route allows.
     TooLarge,
+    /// The request's body broke off.
+    Unreadable,
     /// The handler raised an error, and the operation may be asked for again.
     HandlerFailed,
     /// The answer was given before, but its body was not kept.
@@ -56,6 +58,7 @@ impl Case {
             Case::NoPrincipal => "no-principal",
             Case::NotAvailable => "not-available",
             Case::TooLarge => "too-large",
+            Case::Unreadable => "unreadable",
             Case::HandlerFailed => "handler-failed",
             Case::BodyOmitted => "body-omitted",
         }
@@ -69,7 +72,7 @@ impl Case {
     /// The status, unless a route has another.
     pub const fn status(self) -> u16 {
         match self {
-            Case::Missing | Case::Malformed => 400,
+            Case::Missing | Case::Malformed | Case::Unreadable => 400,
             Case::NoPrincipal => 401,
             Case::InProgress | Case::Parked => 409,
             Case::Gone => 410,
@@ -92,6 +95,7 @@ impl Case {
             Case::NoPrincipal => "nobody is known to be asking",
             Case::NotAvailable => "the ledger of keys is not available",
             Case::TooLarge => "the request is too large",
+            Case::Unreadable => "the request's body broke off",
             Case::HandlerFailed => "the request could not be carried out",
             Case::BodyOmitted => "the answer was too large to be kept",
         }
@@ -102,7 +106,7 @@ impl Case {
             Case::InProgress | Case::NotAvailable | Case::HandlerFailed => Some(KeyAdvice::Reuse),
             Case::Malformed | Case::Mismatch => Some(KeyAdvice::Rotate),
             Case::Parked | Case::Gone => Some(KeyAdvice::Reconcile),
-            Case::Missing | Case::NoPrincipal | Case::TooLarge | Case::BodyOmitted => None,
+            Case::Missing | Case::NoPrincipal | Case::TooLarge | Case::Unreadable | Case::BodyOmitted => None,
         }
     }
 
@@ -110,13 +114,13 @@ impl Case {
         match self {
             Case::Missing => "send the field Idempotency-Key with a fresh key, and the same key again on every retry",
             Case::Malformed => "send one field line, quoted, with 1 to 255 characters",
-            Case::InProgress => "send the same request with the same key later",
+            Case::InProgress | Case::NotAvailable => "send the same request with the same key later",
             Case::Mismatch => "take a new key for a new request",
             Case::Parked => "find out whether it happened before asking again; it is held for a person",
             Case::Gone => "find out whether it happened before asking with another key",
             Case::NoPrincipal => "send valid credentials",
-            Case::NotAvailable => "nothing was done; send the same request with the same key later",
             Case::TooLarge => "send a shorter body",
+            Case::Unreadable => "send the whole body",
             Case::HandlerFailed => "it may be sent again with the same key",
             Case::BodyOmitted => "the request was carried out before, and answered with this status",
         }

@@ -182,6 +182,11 @@ impl Route {
         self.is_stream
     }
 
+    /// The longest body of a response that is kept, in bytes.
+    pub fn body_bytes_max(&self) -> usize {
+        self.body_bytes_max
+    }
+
     /// The longest body of a request, in bytes.
     pub fn request_bytes_max(&self) -> usize {
         self.request_bytes_max
@@ -230,6 +235,11 @@ impl Route {
     /// The answer to a request whose body is longer than [`request_bytes_max`](Route::request_bytes_max): 413.
     pub fn too_large(&self) -> Answer {
         self.answer(Case::TooLarge)
+    }
+
+    /// The answer to a request whose body broke off: 400. The handler does not run.
+    pub fn unreadable(&self) -> Answer {
+        self.answer(Case::Unreadable)
     }
 
     /// The answer when the ledger does not answer: 503. Nothing is let through unprotected (H4).

@@ -1,0 +1,181 @@
+//! The handler's run, in a task of its own (S3): a client that goes away stops neither it nor the storing (H9).
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::{Request, Response, response::Parts};
+use http_body::Body;
+use keyledger::{Begin, Claim, Ledger, Settlement};
+use tokio::sync::oneshot;
+use tower_service::Service;
+
+use super::body::{BoxError, RequestBody, ResponseBody, flow, next, whole};
+use super::claim::RequestClaim;
+use super::heart::Heart;
+use super::service::{add, response};
+use crate::answers::{Conclusion, Settled};
+use crate::message::Answer;
+use crate::route::Route;
+
+/// Everything that a granted request needs until it is answered.
+pub(super) struct Run {
+    ledger: Ledger,
+    route: Arc<Route>,
+    begin: Begin,
+    claim: RequestClaim,
+    _heart: Heart,
+}
+
+type Tell<R, E> = oneshot::Sender<Result<Response<ResponseBody<R>>, E>>;
+
+/// How reading a response ended.
+enum Held {
+    Whole(Bytes),
+    PastLimit(BytesMut),
+    Broken,
+}
+
+impl Run {
+    pub(super) fn new(ledger: Ledger, route: Arc<Route>, begin: Begin, claim: Claim) -> Self {
+        let claim = RequestClaim::new(claim);
+        let heart = Heart::start(ledger.clone(), claim.clone(), route.lease_time(), route.heartbeat_interval());
+        Self { ledger, route, begin, claim, _heart: heart }
+    }
+
+    /// Starts the task; what is returned only listens to it.
+    pub(super) fn start<S, B, R>(
+        self,
+        mut inner: S,
+        mut request: Request<RequestBody<B>>,
+    ) -> oneshot::Receiver<Result<Response<ResponseBody<R>>, S::Error>>
+    where
+        S: Service<Request<RequestBody<B>>, Response = Response<R>> + Send + 'static,
+        S::Future: Send + 'static,
+        S::Error: Send + 'static,
+        B: Send + 'static,
+        R: Body<Data = Bytes> + Send + 'static,
+        R::Error: Into<BoxError>,
+    {
+        let (tell, told) = oneshot::channel();
+        request.extensions_mut().insert(self.claim.clone());
+        // A task within the task: its panic is an error raised by the handler.
+        let handler = tokio::spawn(async move { inner.call(request).await });
+        tokio::spawn(async move {
+            match handler.await {
+                Ok(Ok(response)) => self.answer(response, tell).await,
+                Ok(Err(error)) => {
+                    self.settle_failure().await;
+                    let _ = tell.send(Err(error));
+                }
+                Err(_) => drop(tell.send(Ok(self.failed().await))),
+            }
+        });
+        told
+    }
+
+    async fn answer<R, E>(self, handled: Response<R>, tell: Tell<R, E>)
+    where
+        R: Body<Data = Bytes>,
+        R::Error: Into<BoxError>,
+    {
+        let (head, body) = handled.into_parts();
+        let mut body = pin!(body);
+        if self.route.is_stream() {
+            return self.stream(head, body, tell).await;
+        }
+        match self.hold(body.as_mut()).await {
+            Held::Broken => drop(tell.send(Ok(self.failed().await))),
+            Held::Whole(bytes) => {
+                let settlement = self.route.settlement(self.claim.effect(), &captured(&head, &bytes));
+                let conclusion = self.settle(&head, settlement).await;
+                let _ = tell.send(Ok(match conclusion {
+                    Conclusion::Own(fields) => with(fields, Response::from_parts(head, whole(bytes))),
+                    Conclusion::Instead(answer) => response(answer),
+                }));
+            }
+            Held::PastLimit(beginning) => {
+                let settlement = self.route.settlement_past_limit(self.claim.effect(), &captured(&head, b""));
+                match self.settle(&head, settlement).await {
+                    Conclusion::Own(fields) => {
+                        let (pour, flowing) = flow();
+                        let _ = tell.send(Ok(with(fields, Response::from_parts(head, flowing))));
+                        pour.pour(Ok(beginning.freeze())).await;
+                        pour.pour_all(body).await;
+                    }
+                    Conclusion::Instead(answer) => drop(tell.send(Ok(response(answer)))),
+                }
+            }
+        }
+    }
+
+    /// H8: the response leaves as it comes, and is settled at its end.
+    async fn stream<R, E>(self, head: Parts, mut body: Pin<&mut R>, tell: Tell<R, E>)
+    where
+        R: Body<Data = Bytes>,
+        R::Error: Into<BoxError>,
+    {
+        let (pour, flowing) = flow();
+        let mut copy = Some(BytesMut::new());
+        let answer = captured(&head, b"");
+        let _ = tell.send(Ok(with(Route::exposed(), Response::from_parts(head, flowing))));
+        while let Some(data) = next(body.as_mut()).await {
+            let Ok(data) = data else {
+                self.settle_failure().await;
+                return pour.pour(data).await;
+            };
+            copy = copy.filter(|copy| copy.len() + data.len() <= self.route.body_bytes_max());
+            if let Some(copy) = &mut copy {
+                copy.extend_from_slice(&data);
+            }
+            pour.pour(Ok(data)).await;
+        }
+        let settlement = match copy {
+            Some(copy) => self.route.settlement(self.claim.effect(), &answer.with_body(copy)),
+            None => self.route.settlement_past_limit(self.claim.effect(), &answer),
+        };
+        // The response has left: nobody is there to be told how this ends.
+        self.claim.settle(settlement).await;
+    }
+
+    /// Holds a body back until it ends or passes the limit.
+    async fn hold<R>(&self, mut body: Pin<&mut R>) -> Held
+    where
+        R: Body<Data = Bytes>,
+        R::Error: Into<BoxError>,
+    {
+        let mut held = BytesMut::new();
+        while let Some(data) = next(body.as_mut()).await {
+            let Ok(data) = data else { return Held::Broken };
+            held.extend_from_slice(&data);
+            if held.len() > self.route.body_bytes_max() {
+                return Held::PastLimit(held);
+            }
+        }
+        Held::Whole(held.freeze())
+    }
+
+    async fn settle(&self, head: &Parts, settlement: Settlement) -> Conclusion {
+        let settled = self.claim.settle(settlement).await;
+        self.route.conclude(head.status.as_u16(), &settled, self.ledger.ask(&self.begin))
+    }
+
+    async fn settle_failure(&self) -> Settled {
+        self.claim.settle(self.route.settlement_of_failure(self.claim.effect())).await
+    }
+
+    async fn failed<R>(&self) -> Response<ResponseBody<R>> {
+        let settled = self.settle_failure().await;
+        response(self.route.conclude_failure(&settled, self.ledger.ask(&self.begin)))
+    }
+}
+
+fn captured(head: &Parts, body: &[u8]) -> Answer {
+    let fields = head.headers.iter().map(|(name, value)| (name.as_str().to_owned(), value.as_bytes().to_vec()));
+    Answer { status: head.status.as_u16(), fields: fields.collect(), body: body.to_vec() }
+}
+
+fn with<R>(fields: crate::message::Fields, mut response: Response<R>) -> Response<R> {
+    add(&mut response, fields);
+    response
+}
