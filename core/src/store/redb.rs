@@ -32,7 +32,7 @@ mod witness;
 use std::path::Path;
 #[cfg(not(target_arch = "wasm32"))]
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(super) use self::create::copy_to;
@@ -50,6 +50,8 @@ pub(crate) struct RedbStore {
     creation_id: CreationId,
     doubts: Arc<Doubts>,
     state: RwLock<State>,
+    /// Held by whoever closes it or opens it again: one at a time.
+    changing: Mutex<()>,
 }
 
 #[derive(Debug)]
@@ -108,7 +110,8 @@ impl RedbStore {
         let doubts = Arc::default();
         let engine = open(&doubts)?;
         let (cache_bytes, creation_id) = (options.cache_bytes, engine.creation_id());
-        Ok(RedbStore { origin, cache_bytes, creation_id, doubts, state: RwLock::new(State::Open(engine)) })
+        let state = RwLock::new(State::Open(engine));
+        Ok(RedbStore { origin, cache_bytes, creation_id, doubts, state, changing: Mutex::default() })
     }
 
     fn start_again(&self) -> Result<Box<dyn Front>, OpenError> {
@@ -133,6 +136,12 @@ impl RedbStore {
             }
         }
         Err(StoreError::Busy)
+    }
+
+    /// Leaves `meanwhile` in the place of what was there. Closing and opening wait for the turn in a shared ledger, and whoever has
+    /// the turn comes here before it gives it back: so the lock must be free by then.
+    fn take_out(&self, meanwhile: State) -> State {
+        std::mem::replace(&mut *self.state_mut(), meanwhile)
     }
 
     // Panics of the engine are caught below this lock, so it cannot be left poisoned with a state between two.
@@ -193,21 +202,24 @@ impl Store for RedbStore {
     }
 
     fn close(&self) -> Result<(), StoreError> {
-        match std::mem::replace(&mut *self.state_mut(), State::Closed) {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        match self.take_out(State::Closed) {
             State::Open(engine) => engine.close(),
             State::Poisoned | State::Closed => Ok(()),
         }
     }
 
     fn reopen(&self) -> Result<(), OpenError> {
-        let mut state = self.state_mut();
-        match state.engine() {
+        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let meanwhile = match self.state().engine() {
             Ok(_) => return Ok(()),
-            // The broken engine has to let go of the file before it can be opened again.
-            Err(StoreError::Closed) => *state = State::Closed,
-            Err(_) => *state = State::Poisoned,
-        }
-        *state = State::Open(self.start_again()?);
+            Err(StoreError::Closed) => State::Closed,
+            Err(_) => State::Poisoned,
+        };
+        // The broken engine has to let go of the file before it can be opened again.
+        drop(self.take_out(meanwhile));
+        let engine = self.start_again()?;
+        *self.state_mut() = State::Open(engine);
         Ok(())
     }
 
