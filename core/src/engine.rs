@@ -65,6 +65,8 @@ pub(crate) struct Engine {
     opening: u64,
     opened_at: Stamp,
     phase: AtomicU8,
+    /// Held while `suspend`, `resume`, `reopen` or `close` runs: one of them at a time.
+    life: Mutex<()>,
     /// What `reopen` and `resume` settle: claims granted in a commit whose outcome is open (S6), and outcomes of owners who went
     /// away before they were stored (S3).
     owed: Mutex<Vec<Owed>>,
@@ -232,11 +234,11 @@ impl Engine {
 
     /// A failed commit whose outcome is open poisons the handle (S7).
     fn note_outcome(&self, outcome: &Outcome) {
+        let (open, poisoned) = (Phase::Open as u8, Phase::Poisoned as u8);
         if let Err(error) = outcome
             && matches!(**error, CommitError::Open(_))
-            && self.phase() == Phase::Open
+            && self.phase.compare_exchange(open, poisoned, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
-            self.set_phase(Phase::Poisoned);
             self.memory.for_each(|_, slot| slot.wake());
         }
     }

@@ -1,7 +1,7 @@
 //! From opening to closing, and what lies between: suspend, resume, reopen (P6, P7, S6).
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::fence_block::FenceBlock;
@@ -47,6 +47,7 @@ impl Engine {
             opening,
             opened_at,
             phase: AtomicU8::new(Phase::Open as u8),
+            life: Mutex::default(),
             owed: Mutex::default(),
             last_sweep: Mutex::default(),
         }))
@@ -95,7 +96,7 @@ impl Engine {
 
     /// P6: stores the leases renewed in memory, lets go of file and lock. Volatile reservations end with it.
     pub(crate) fn suspend(self: &Arc<Self>) -> Result<(), EngineError> {
-        self.check_outside()?;
+        let _alone = self.change_phase()?;
         match self.phase() {
             Phase::Suspended => return Ok(()),
             Phase::Open | Phase::Poisoned | Phase::Closed => self.check_open()?,
@@ -106,7 +107,7 @@ impl Engine {
     /// P6: opens the file again. Durable claims are as they were; their leases ran on. Outcomes that nobody is left to tell again
     /// are settled (S3).
     pub(crate) fn resume(self: &Arc<Self>) -> Result<(), EngineError> {
-        self.check_outside()?;
+        let _alone = self.change_phase()?;
         match self.phase() {
             // What a resume before could not settle is owed still.
             Phase::Open => return self.settle_owed(),
@@ -116,42 +117,57 @@ impl Engine {
         }
         // A reservation that slipped in while the ledger was let go ends like the others.
         self.memory.for_each(|_, slot| slot.volatile = None);
-        self.store.reopen()?;
-        let block = reserve_block(&*self.store, 1, self.is_shared)?;
-        self.fences.replace(block.usable(self.is_shared), block.end);
-        self.set_phase(Phase::Open);
+        self.open_again()?;
         self.settle_owed()
     }
 
     /// S6: opens the file again after a failed commit. Claims outlive it, in memory and on disk.
     pub(crate) fn reopen(self: &Arc<Self>) -> Result<(), EngineError> {
-        self.check_outside()?;
+        let _alone = self.change_phase()?;
         match self.phase() {
             Phase::Suspended => return Err(EngineError::Suspended),
             Phase::Closed => return Err(EngineError::Closed),
             Phase::Open | Phase::Poisoned => {}
         }
-        self.store.reopen()?;
-        let block = reserve_block(&*self.store, self.fences.next(), self.is_shared)?;
-        self.fences.replace(block.usable(self.is_shared), block.end);
-        self.set_phase(Phase::Open);
+        self.open_again()?;
         self.settle_owed()
     }
 
     /// P7: idempotent.
     pub(crate) fn close(self: &Arc<Self>) -> Result<(), EngineError> {
-        self.check_outside()?;
+        let _alone = self.change_phase()?;
         match self.phase() {
             Phase::Closed => return Ok(()),
             Phase::Open => self.let_go(Phase::Closed)?,
             Phase::Poisoned | Phase::Suspended => {
                 self.set_phase(Phase::Closed);
-                self.store.close()?;
+                self.commits.alone(|| self.store.close())?;
             }
         }
         #[cfg(not(target_arch = "wasm32"))]
         self.commits.end_pump();
         Ok(())
+    }
+
+    /// `suspend`, `resume`, `reopen` and `close` come one after the other: each looks at the phase that the one before it has left.
+    ///
+    /// Refused first to whoever would wait for ever: a forked child, whose lock may be held by a thread that it does not have, and
+    /// a closure in the queue, whose end the holder may be waiting for.
+    fn change_phase(&self) -> Result<MutexGuard<'_, ()>, EngineError> {
+        self.check_outside()?;
+        Ok(self.life.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the file again, and a block of fences above all that were given out. Nobody commits meanwhile: a commit in hand could
+    /// reserve the same block (I5), or keep the turn of the file that is let go.
+    fn open_again(&self) -> Result<(), EngineError> {
+        self.commits.alone(|| {
+            self.store.reopen()?;
+            let block = reserve_block(&*self.store, self.fences.next(), self.is_shared)?;
+            self.fences.replace(block.usable(self.is_shared), block.end);
+            self.set_phase(Phase::Open);
+            Ok(())
+        })
     }
 
     fn let_go(self: &Arc<Self>, phase: Phase) -> Result<(), EngineError> {
@@ -163,7 +179,7 @@ impl Engine {
             slot.volatile = None;
             slot.wake();
         });
-        Ok(self.store.close()?)
+        Ok(self.commits.alone(|| self.store.close())?)
     }
 
     fn store_renewed_leases(self: &Arc<Self>) -> Result<(), EngineError> {
