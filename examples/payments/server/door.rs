@@ -1,51 +1,43 @@
-//! The door: who asks, under which key, for what. Nothing is stored for whoever is turned away here.
+//! The door: who asks. Whoever is turned away here has reached no ledger and no handler.
 
-use axum::http::{HeaderMap, StatusCode, header};
-use keyledger::{Fingerprint, Key, Scope};
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use keyledger::Scope;
 use keyledger_examples::payments::records::Origin;
-use serde::de::DeserializeOwned;
-
-use crate::answer::Answer;
+use keyledger_http::{KEY_FIELD, key_of_lines};
 
 /// Who may come in: a credential, and whose it is.
 const CREDENTIALS: [(&str, &str); 4] =
     [("ada-credential", "ada"), ("ben-credential", "ben"), ("cleo-credential", "cleo"), ("dan-credential", "dan")];
 
-/// A request that has come through the door.
-pub(crate) struct Visit<T> {
-    pub(crate) scope: Scope,
-    pub(crate) key: Key,
-    pub(crate) fingerprint: Fingerprint,
-    pub(crate) order: T,
+/// The user that a credential belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct User(&'static str);
+
+/// Checks the credential, and puts the user into the request. It stands before the layer that keeps keys.
+pub(crate) async fn authenticate(mut request: Request, next: Next) -> Response {
+    let Some(user) = user(request.headers()) else { return StatusCode::UNAUTHORIZED.into_response() };
+    request.extensions_mut().insert(user);
+    next.run(request).await
 }
 
-impl<T: DeserializeOwned> Visit<T> {
-    pub(crate) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Answer> {
-        Ok(Self {
-            scope: principal(headers).ok_or_else(|| Answer::turned_away(StatusCode::UNAUTHORIZED, "who are you?"))?,
-            key: key(headers).ok_or_else(|| bad("a key is needed, quoted, in the field Idempotency-Key"))?,
-            fingerprint: Fingerprint::of_json_text(body).map_err(|_| bad("the body is no JSON"))?,
-            order: serde_json::from_slice(body).map_err(|_| bad("the body lacks something"))?,
-        })
-    }
-
-    pub(crate) fn origin(&self) -> Origin {
-        Origin { scope: self.scope.as_str().to_owned(), key: self.key.as_str().to_owned() }
-    }
-}
-
-/// The scope is the user that the credential belongs to: another user's equal key is another key.
-fn principal(headers: &HeaderMap) -> Option<Scope> {
+fn user(headers: &HeaderMap) -> Option<User> {
     let credential = headers.get(header::AUTHORIZATION)?.to_str().ok()?.strip_prefix("Bearer ")?;
-    let (_, user) = CREDENTIALS.iter().find(|(known, _)| *known == credential)?;
-    Scope::new(*user).ok()
+    CREDENTIALS.iter().find(|(known, _)| *known == credential).map(|(_, user)| User(user))
 }
 
-fn key(headers: &HeaderMap) -> Option<Key> {
-    let quoted = headers.get("Idempotency-Key")?.to_str().ok()?;
-    Key::new(quoted.strip_prefix('"')?.strip_suffix('"')?).ok()
+/// The scope is the user: another user's equal key is another key.
+pub(crate) fn scope(request: &Parts) -> Option<Scope> {
+    let User(user) = request.extensions.get()?;
+    Scope::new(user).ok()
 }
 
-fn bad(why: &str) -> Answer {
-    Answer::turned_away(StatusCode::BAD_REQUEST, why)
+/// Whose request it is, and under which key.
+pub(crate) fn origin(User(user): User, headers: &HeaderMap) -> Option<Origin> {
+    let lines = headers.get_all(KEY_FIELD).iter().map(HeaderValue::as_bytes);
+    let key = key_of_lines(lines).ok().flatten()?;
+    Some(Origin { scope: user.to_owned(), key: key.as_str().to_owned() })
 }

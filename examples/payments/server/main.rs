@@ -1,25 +1,26 @@
-//! The payment server: three routes, each guarded by the ledger, that do what they are asked once for each key.
+//! The payment server: three routes, each behind the layer that keeps keys, that do what they are asked once for each key.
 
-mod answer;
 mod bank;
 mod door;
-mod guard;
+mod handler;
 mod orders;
 mod shop;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::Router;
-use axum::routing::post;
+use axum::routing::{MethodRouter, post};
+use axum::{Router, middleware};
 use clap::Parser;
 use keyledger::Ledger;
 use keyledger_examples::payments::journal::Journal;
 use keyledger_examples::payments::serving;
+use keyledger_http::Route;
+use keyledger_http::tower::IdempotencyLayer;
 
 use bank::Bank;
-use guard::answer;
-use orders::{Charge, Receipt, TopUp};
+use handler::fulfil;
+use orders::{Charge, Order, Receipt, TopUp};
 use shop::Shop;
 
 #[derive(Parser)]
@@ -61,8 +62,16 @@ async fn main() -> anyhow::Result<()> {
 
 fn router(shop: Arc<Shop>) -> Router {
     Router::new()
-        .route("/top-ups", post(answer::<TopUp>))
-        .route("/charges", post(answer::<Charge>))
-        .route("/receipts", post(answer::<Receipt>))
+        .route("/top-ups", once::<TopUp>(&shop))
+        .route("/charges", once::<Charge>(&shop))
+        .route("/receipts", once::<Receipt>(&shop))
+        .layer(middleware::from_fn(door::authenticate))
         .with_state(shop)
+}
+
+/// A route that does what it is asked once for each key.
+fn once<T: Order>(shop: &Shop) -> MethodRouter<Arc<Shop>> {
+    let handler = post(fulfil::<T>);
+    let layer = || IdempotencyLayer::new(shop.ledger.clone(), Route::required(T::operation()), door::scope);
+    if shop.claims { handler.layer(layer()) } else { handler }
 }

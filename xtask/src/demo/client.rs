@@ -129,17 +129,17 @@ fn read(mut response: Response<Body>) -> Result<Try, ureq::Error> {
 fn understand(status: u16, replayed: bool, body: Vec<u8>) -> Answer {
     match (status, problem(&body).as_deref()) {
         (200, _) => Answer::Done { body, replayed },
-        (409, Some("/problems/in-progress")) => Answer::InProgress,
-        (409, Some("/problems/parked")) => Answer::Parked,
-        (422, Some("/problems/mismatch")) => Answer::Mismatch,
+        (409, Some("in-progress")) => Answer::InProgress,
+        (409, Some("parked")) => Answer::Parked,
+        (422, Some("mismatch")) => Answer::Mismatch,
         _ => Answer::Surprise(format!("{status} {}", String::from_utf8_lossy(&body))),
     }
 }
 
-/// The type of a problem document (RFC 9457).
+/// The case that the type of a problem document (RFC 9457) names: what stands behind the `#`.
 fn problem(body: &[u8]) -> Option<String> {
     let document: Value = serde_json::from_slice(body).ok()?;
-    document["type"].as_str().map(str::to_owned)
+    Some(document["type"].as_str()?.split_once('#')?.1.to_owned())
 }
 
 #[cfg(test)]
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn one_status_can_mean_two_things_and_the_type_tells() {
         let told = |kind: &str| understand(409, false, json!({ "type": kind }).to_string().into_bytes());
-        assert_eq!(told("/problems/in-progress"), Answer::InProgress);
-        assert_eq!(told("/problems/parked"), Answer::Parked);
-        assert!(matches!(told("/problems/other"), Answer::Surprise(_)));
+        assert_eq!(told("https://x.example/#in-progress"), Answer::InProgress);
+        assert_eq!(told("https://x.example/#parked"), Answer::Parked);
+        assert!(matches!(told("https://x.example/#other"), Answer::Surprise(_)));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! Money from a card: `Repeatable`. Every attempt gives the bank the same derived key, so that the bank charges once.
 
-use keyledger::{Claim, Key, Operation, Response};
+use keyledger::{Key, Operation};
 use keyledger_examples::payments::operations::CHARGE;
-use keyledger_examples::payments::records::{BankRow, Origin};
+use keyledger_examples::payments::records::Origin;
+use keyledger_http::tower::RequestClaim;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Order, complete};
+use super::Order;
 use crate::shop::Shop;
 
 #[derive(Deserialize)]
@@ -19,30 +20,20 @@ impl Order for Charge {
         &CHARGE
     }
 
-    fn fulfil(&self, shop: &Shop, origin: &Origin, claim: Claim) -> anyhow::Result<Response> {
-        match self.charge(shop, origin, &claim.derive_key("charge")) {
-            Ok(row) => complete(claim, receipt(&row)?),
-            Err(error) => {
-                claim.release().map_err(keyledger::Error::from)?;
-                Err(error)
-            }
-        }
+    fn fulfil(&self, shop: &Shop, origin: &Origin, claim: &RequestClaim) -> anyhow::Result<Value> {
+        self.charge(shop, origin, &claim.derive_key("charge"))
     }
 
-    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Response> {
-        receipt(&self.charge(shop, origin, &Key::random())?)
+    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Value> {
+        self.charge(shop, origin, &Key::random())
     }
 }
 
 impl Charge {
-    fn charge(&self, shop: &Shop, origin: &Origin, bank_key: &Key) -> anyhow::Result<BankRow> {
+    fn charge(&self, shop: &Shop, origin: &Origin, bank_key: &Key) -> anyhow::Result<Value> {
         Shop::work();
         let row = shop.bank.charge(bank_key, self.amount_cents, origin)?;
         Shop::work();
-        Ok(row)
+        Ok(json!({ "id": row.id, "amount_cents": row.amount_cents }))
     }
-}
-
-fn receipt(row: &BankRow) -> anyhow::Result<Response> {
-    Ok(Response::json(&json!({ "id": row.id, "amount_cents": row.amount_cents }))?)
 }

@@ -4,9 +4,11 @@ mod charge;
 mod receipt;
 mod top_up;
 
-use keyledger::{Claim, Operation, Response};
+use keyledger::Operation;
 use keyledger_examples::payments::records::Origin;
+use keyledger_http::tower::RequestClaim;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 pub(crate) use charge::Charge;
 pub(crate) use receipt::Receipt;
@@ -18,15 +20,9 @@ use crate::shop::Shop;
 pub(crate) trait Order: DeserializeOwned + Send + 'static {
     fn operation() -> &'static Operation;
 
-    /// Does it, under a claim, and settles the claim.
-    fn fulfil(&self, shop: &Shop, origin: &Origin, claim: Claim) -> anyhow::Result<Response>;
+    /// Does it, under a claim, and says what came of it.
+    fn fulfil(&self, shop: &Shop, origin: &Origin, claim: &RequestClaim) -> anyhow::Result<Value>;
 
     /// Does it without a claim: what the demo shows to go wrong.
-    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Response>;
-}
-
-/// Completes `claim` with `response`, and gives the response for the answer.
-fn complete(claim: Claim, response: Response) -> anyhow::Result<Response> {
-    claim.complete(response.clone()).map_err(keyledger::Error::from)?;
-    Ok(response)
+    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Value>;
 }

@@ -1,12 +1,13 @@
 //! A receipt by mail: `AtMostOnce`. Whether a mail has left cannot be asked, so a lost owner leaves the record parked.
 
-use keyledger::{Claim, Operation, Response};
+use keyledger::Operation;
 use keyledger_examples::payments::operations::RECEIPT;
 use keyledger_examples::payments::records::{Mail, Origin, fresh_id};
+use keyledger_http::tower::RequestClaim;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Order, complete};
+use super::Order;
 use crate::shop::Shop;
 
 #[derive(Deserialize)]
@@ -21,24 +22,23 @@ impl Order for Receipt {
         &RECEIPT
     }
 
-    /// A mail that fails leaves the claim dropped, and so the record parked: the mail may have left all the same.
-    fn fulfil(&self, shop: &Shop, origin: &Origin, claim: Claim) -> anyhow::Result<Response> {
-        let response = self.mail(shop, origin)?;
-        complete(claim, response)
+    /// A mail that fails is parked: the mail may have left all the same.
+    fn fulfil(&self, shop: &Shop, origin: &Origin, _claim: &RequestClaim) -> anyhow::Result<Value> {
+        self.mail(shop, origin)
     }
 
-    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Response> {
+    fn fulfil_without_claim(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Value> {
         self.mail(shop, origin)
     }
 }
 
 impl Receipt {
-    fn mail(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Response> {
+    fn mail(&self, shop: &Shop, origin: &Origin) -> anyhow::Result<Value> {
         Shop::work();
         let text = format!("Your order {}: {} cents, with thanks.", self.order, self.total_cents);
         let mail = Mail { id: fresh_id("mail"), to: self.to.clone(), text, origin: origin.clone() };
         shop.mail.append(&mail)?;
         Shop::work();
-        Ok(Response::json(&json!({ "id": mail.id }))?)
+        Ok(json!({ "id": mail.id }))
     }
 }
