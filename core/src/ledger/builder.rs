@@ -115,10 +115,18 @@ impl Parts {
     /// Among other processes; a forked child opens it anew.
     #[cfg(not(target_arch = "wasm32"))]
     fn share(self, path: &Path) -> Result<Arc<Engine>, EngineError> {
-        let store = Arc::new(RedbStore::open_shared(path, self.store_options())?);
-        let (parts, path) = (self.clone(), path.to_path_buf());
-        let home = Home::shared(Box::new(move || parts.clone().share(&path).ok()));
-        Engine::open(store, self.clock, self.entropy, self.options, home)
+        let store = RedbStore::open_shared(path, self.store_options())?;
+        self.share_with_children(store)
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn share_with_children(self, store: RedbStore) -> Result<Arc<Engine>, EngineError> {
+        let (parts, twin) = (self.clone(), store.twin());
+        let home = Home::shared(Box::new(move || {
+            let store = RedbStore::share_in_child(twin.as_ref()?).ok()?;
+            parts.clone().share_with_children(store).ok()
+        }));
+        Engine::open(Arc::new(store), self.clock, self.entropy, self.options, home)
     }
 
     fn store_options(&self) -> StoreOptions {

@@ -108,14 +108,14 @@ impl Log {
         if follows { Ok(Found { log, full: first, recent: second }) } else { Err(LogError::Damaged) }
     }
 
-    /// Whether the generation has room for a record of these bytes.
+    /// Whether the generation has room for a record of these bytes, and for a mark after it.
     pub(super) fn has_room_for(&self, record: &[u8]) -> bool {
-        self.at + record.len() as u64 <= HALF_BYTES
+        self.at + record.len() as u64 + SECTOR <= HALF_BYTES
     }
 
     /// Whether no generation has.
     pub(super) fn can_never_hold(record: &[u8]) -> bool {
-        record.len() as u64 > HALF_BYTES
+        record.len() as u64 + SECTOR > HALF_BYTES
     }
 
     /// The record that `writes` become at the log's end.
@@ -154,6 +154,15 @@ impl Log {
         self.region.write(self.start() + self.at, record)?;
         self.region.sync()?;
         self.went_on(record);
+        Ok(())
+    }
+
+    /// Appends a record that changes nothing. It tells other processes that what is in the log may be in the tree as well, and need
+    /// not survive them.
+    pub(super) fn append_mark(&mut self) -> io::Result<()> {
+        let mark = self.record(&Writes::default());
+        self.region.write(self.start() + self.at, &mark)?;
+        self.went_on(&mark);
         Ok(())
     }
 

@@ -54,6 +54,20 @@ pub(crate) struct RedbStore {
     changing: Mutex<()>,
 }
 
+/// A shared ledger that is open already: which file, and which ledger.
+#[cfg(not(target_arch = "wasm32"))]
+#[derive(Debug, Clone)]
+pub(crate) struct Twin {
+    path: PathBuf,
+    options: StoreOptions,
+}
+
+/// So that the same path is meant after a change of folder.
+#[cfg(not(target_arch = "wasm32"))]
+fn absolute(path: &Path) -> Result<PathBuf, OpenError> {
+    std::path::absolute(path).map_err(OpenError::Unavailable)
+}
+
 #[derive(Debug)]
 enum Origin {
     #[cfg(not(target_arch = "wasm32"))]
@@ -75,17 +89,36 @@ impl RedbStore {
     /// Opens the ledger at `path`; where there is no file, one is created and put in place whole.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn open(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
-        RedbStore::start(Origin::File(path.to_path_buf()), options, |doubts| {
-            path::open_or_create(path, options, doubts)
-        })
+        let path = &absolute(path)?;
+        RedbStore::start(Origin::File(path.clone()), options, |doubts| path::open_or_create(path, options, doubts))
     }
 
     /// The same, for several processes at a time (contract P2).
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn open_shared(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
-        RedbStore::start(Origin::SharedFile(path.to_path_buf()), options, |doubts| {
+        let path = &absolute(path)?;
+        RedbStore::start(Origin::SharedFile(path.clone()), options, |doubts| {
             path::share_or_create(path, options, doubts)
         })
+    }
+
+    /// The same ledger once more, for a forked child of this process: none is created, and no other is opened (P3).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn share_in_child(twin: &Twin) -> Result<RedbStore, OpenError> {
+        let Twin { path, options } = twin;
+        RedbStore::start(Origin::SharedFile(path.clone()), *options, |doubts| {
+            path::share_again(path, options.cache_bytes, open::Known { creation_id: options.creation_id, doubts })
+        })
+    }
+
+    /// What a forked child needs to open the same ledger.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn twin(&self) -> Option<Twin> {
+        let options = StoreOptions { cache_bytes: self.cache_bytes, creation_id: self.creation_id };
+        match &self.origin {
+            Origin::SharedFile(path) => Some(Twin { path: path.clone(), options }),
+            Origin::File(_) | Origin::Disk(_) => None,
+        }
     }
 
     /// Opens the ledger on `disk`; on an empty one, or one on which that was cut short, it is created.

@@ -180,7 +180,7 @@ fn a_record_that_does_not_fit_is_told_before_it_is_appended() {
     let memory = Memory::new();
     let (log, _) = open(&memory, 0).unwrap();
     let mut large = Writes::default();
-    large.put(Space::Rows, Vec::new(), vec![0; position(HALF_BYTES) - 512]);
+    large.put(Space::Rows, Vec::new(), vec![0; position(HALF_BYTES) - 1024]);
     assert!(log.has_room_for(&log.record(&large)));
     large.put(Space::Rows, Vec::new(), vec![0; position(HALF_BYTES)]);
     assert!(!log.has_room_for(&log.record(&large)));

@@ -81,6 +81,12 @@ impl Engine {
         Engine::launch(gate, cache_bytes, header.creation_id, Some(locks)).map_err(errors::while_opening)
     }
 
+    /// Makes a commit of redb's whole, or undone, that a process died in: readers see it only then.
+    pub(super) fn finish_for_others(&self) -> Result<(), StoreError> {
+        let finished = caught(|| self.begin_write()?.abort().map_err(errors::of_storage));
+        self.noting_failure(finished)
+    }
+
     /// What leads to the disk for as long as the engine is open.
     pub(super) fn gate(&self) -> Arc<Gate> {
         Arc::clone(&self.gatekeeper.0)

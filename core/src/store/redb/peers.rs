@@ -48,6 +48,19 @@ impl Peers {
         if joined { Ok(others) } else { Err(StoreError::Io(io::ErrorKind::WouldBlock.into())) }
     }
 
+    /// Takes that back, and tells whether nobody else has it open.
+    pub(super) fn leave(&self) -> Result<bool, StoreError> {
+        let (from, to) = byte(PRESENT);
+        self.locks.unlock_range(from, to).map_err(refused)?;
+        Ok(!self.locks.query_lock_range(from, to).map_err(refused)?)
+    }
+
+    /// Gives back every lock, also where a forked child still has the same opening of the file.
+    pub(super) fn let_go(&self) {
+        // It fails only where the file is closed, and the locks are gone with it.
+        let _ = self.locks.close();
+    }
+
     /// Waits until no other thread or process has the turn.
     pub(super) fn take_turn(self: &Arc<Self>) -> Result<Turn, StoreError> {
         let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -6,7 +6,9 @@
 //! process has appended is synced before anybody is told what follows from it.
 //!
 //! Whoever moves the log into the tree begins a generation of it, which the tree tells in the very view that is laid under what
-//! was read of the log (docs/decisions/0007).
+//! was read of the log. A process that dies in the middle of that leaves a commit of redb's that redb shows to nobody until the next
+//! one writes. So a mark is appended to the log before, and whoever finds one at its end lets redb finish first
+//! (docs/decisions/0007).
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -35,6 +37,8 @@ struct Reader {
     table: Arc<Memtable>,
     /// The number of the last record in the table.
     last: u64,
+    /// The last record is a mark: somebody has begun to move the log, and may have died of it.
+    is_marked: bool,
     /// Others have appended what may not be on the disk yet.
     is_unsynced: bool,
 }
@@ -51,6 +55,7 @@ impl Shared {
         let others = peers.join().map_err(unavailable)?;
         let (engine, found) = if others {
             let engine = Engine::join(disk, cache_bytes, peers.locks())?;
+            engine.finish_for_others()?;
             let found = region::read_log(&engine)?;
             (engine, found)
         } else {
@@ -61,7 +66,7 @@ impl Shared {
             })?
         };
         let Found { log, full, recent } = found;
-        let reader = Reader { log, table: Arc::default(), last: 0, is_unsynced: others };
+        let reader = Reader { log, table: Arc::default(), last: 0, is_marked: false, is_unsynced: others };
         let shared = Shared { engine, peers, reader: Mutex::new(reader) };
         shared.take_in(&full, &recent)?;
         Ok(shared)
@@ -80,6 +85,15 @@ impl Shared {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The same, in this process's turn: what somebody has left unfinished in the tree is finished first.
+    fn catch_up_in_turn(&self, reader: &mut Reader) -> Result<RedbSnapshot, StoreError> {
+        reader.read_on()?;
+        if reader.is_marked {
+            self.engine.finish_for_others()?;
+        }
+        self.catch_up(reader)
+    }
+
     /// The tree and what the log holds over it, as they are now.
     fn catch_up(&self, reader: &mut Reader) -> Result<RedbSnapshot, StoreError> {
         loop {
@@ -94,6 +108,10 @@ impl Shared {
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again. Only in this process's turn.
     fn move_all(&self, reader: &mut Reader, more: Option<&Writes>) -> Result<(), CommitError> {
+        if !reader.is_marked {
+            reader.log.append_mark().map_err(|error| CommitError::NotStored(self.failed(error)))?;
+            reader.is_marked = true;
+        }
         let mut moved = reader.table.latest();
         if let Some(more) = more {
             moved.absorb(more.clone());
@@ -103,6 +121,13 @@ impl Shared {
         reader.begin_again(generation);
         reader.is_unsynced = false;
         Ok(())
+    }
+
+    /// Moves what the log holds into the tree. Only in this process's turn.
+    fn settle(&self) -> Result<(), StoreError> {
+        let mut reader = self.reader();
+        self.catch_up_in_turn(&mut reader)?;
+        if reader.table.is_empty() { Ok(()) } else { self.move_all(&mut reader, None).map_err(of_commit) }
     }
 
     /// What others have appended is on the disk from now on.
@@ -144,6 +169,7 @@ impl Shared {
 
 impl Reader {
     fn add(&mut self, writes: &Writes) {
+        self.is_marked = writes.is_empty();
         self.last += 1;
         self.table.add(self.last, writes);
     }
@@ -161,6 +187,7 @@ impl Reader {
     fn begin_again(&mut self, generation: u64) {
         self.log.go_to(generation);
         self.table = Arc::default();
+        self.is_marked = false;
     }
 }
 
@@ -178,7 +205,7 @@ impl Front for Shared {
         self.engine.check()?;
         let turn = self.peers.take_turn()?;
         let mut reader = self.reader();
-        let tree = self.catch_up(&mut reader)?;
+        let tree = self.catch_up_in_turn(&mut reader)?;
         Ok((turn, self.layer(&reader, tree)))
     }
 
@@ -206,16 +233,13 @@ impl Front for Shared {
 
     fn report(&self) -> Result<FileReport, StoreError> {
         let _turn = self.peers.take_turn()?;
-        let mut reader = self.reader();
-        self.catch_up(&mut reader)?;
-        if !reader.table.is_empty() {
-            self.move_all(&mut reader, None).map_err(of_commit)?;
-        }
+        self.settle()?;
         self.engine.report()
     }
 
     fn check_integrity(&mut self) -> Result<bool, StoreError> {
         let _turn = self.peers.take_turn()?;
+        self.catch_up_in_turn(&mut self.reader())?;
         self.engine.check_integrity()
     }
 
@@ -224,12 +248,16 @@ impl Front for Shared {
         Err(StoreError::Shared)
     }
 
+    /// The last one to go leaves nothing in the log. Locks are given back one by one: a forked child may have the openings of the
+    /// file that they belong to.
     fn close(self: Box<Self>) -> Result<(), StoreError> {
+        let turn = self.peers.take_turn()?;
+        let settled = if self.engine.is_well() && self.peers.leave()? { self.settle() } else { Ok(()) };
         let Shared { engine, peers, .. } = *self;
-        let turn = peers.take_turn();
         let closed = engine.close();
         drop(turn);
-        closed
+        peers.let_go();
+        settled.and(closed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! How the spaces lie in redb: all of them in one table, each under a first byte of its own, each value sealed by a
 //! checksum.
 
+use std::cmp::Ordering;
 use std::ops::{Bound, ControlFlow};
 
 use ::redb::{AccessGuard, Range, ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
@@ -12,8 +13,8 @@ type Rows = Range<'static, &'static [u8], &'static [u8]>;
 
 const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("ledger");
 
-/// One row: which generation of the log is not yet in the tree.
-const LOG: TableDefinition<'_, &[u8], u64> = TableDefinition::new("log");
+/// One row, sealed as all are: which generation of the log is not yet in the tree.
+const LOG: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("log");
 const GENERATION: &[u8] = b"generation";
 
 /// The tables of a read transaction.
@@ -27,10 +28,27 @@ impl Tables {
     pub(super) fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
         let key = key_of(space, key);
         let found = caught(|| self.0.get(&*key).map_err(of_storage))?;
-        if let Some(value) = &found {
-            read(caught(|| unsealed(&key, value.value()))?);
+        match &found {
+            Some(value) => read(caught(|| unsealed(&key, value.value()))?),
+            None => caught(|| self.neighbours_are_whole(&key))?,
         }
         Ok(found.is_some())
+    }
+
+    /// A damaged key hides its row, and sends those who look for others the wrong way: in a leaf to a place beside itself, above
+    /// it to a wrong leaf. So what is not found counts only between two rows that match their seals, and between which it
+    /// would lie (I9).
+    fn neighbours_are_whole(&self, key: &[u8]) -> Result<(), StoreError> {
+        let mut after = self.0.range::<&[u8]>((Bound::Included(key), Bound::Unbounded)).map_err(of_storage)?;
+        let mut before = self.0.range::<&[u8]>((Bound::Unbounded, Bound::Included(key))).map_err(of_storage)?;
+        for (row, side) in [(after.next(), Ordering::Greater), (before.next_back(), Ordering::Less)] {
+            let Some((found, value)) = row.transpose().map_err(of_storage)? else { continue };
+            unsealed(found.value(), value.value())?;
+            if found.value().cmp(key) != side {
+                return Err(StoreError::Corrupt("rows are not in order".into()));
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn scan(&self, space: Space, (from, to): KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
@@ -57,20 +75,24 @@ fn step(rows: &mut Rows) -> Result<Option<(Bytes, Bytes)>, StoreError> {
 /// The generation of the log that is not yet in the tree.
 pub(super) fn generation(transaction: &ReadTransaction) -> Result<u64, StoreError> {
     let table = transaction.open_table(LOG).map_err(of_table)?;
-    let generation = table.get(GENERATION).map_err(of_storage)?;
-    Ok(generation.map_or(0, |generation| generation.value()))
+    let row = table.get(GENERATION).map_err(of_storage)?;
+    let row = row.ok_or_else(|| StoreError::Corrupt("it does not tell the log's generation".into()))?;
+    let generation = unsealed(GENERATION, row.value())?;
+    let generation =
+        generation.try_into().map_err(|_| StoreError::Corrupt("the log's generation is cut off".into()))?;
+    Ok(u64::from_le_bytes(generation))
 }
 
 /// Says that all before this generation of the log is in the tree.
 pub(super) fn set_generation(transaction: &WriteTransaction, generation: u64) -> Result<(), StoreError> {
     let mut table = transaction.open_table(LOG).map_err(of_table)?;
-    table.insert(GENERATION, generation).map(drop).map_err(of_storage)
+    put(&mut table, GENERATION, &generation.to_le_bytes())
 }
 
 /// Makes the tables of a new file.
 pub(super) fn create(transaction: &WriteTransaction) -> Result<(), StoreError> {
     transaction.open_table(TABLE).map(drop).map_err(of_table)?;
-    transaction.open_table(LOG).map(drop).map_err(of_table)
+    set_generation(transaction, 0)
 }
 
 /// Puts `writes` into a transaction, in key order.

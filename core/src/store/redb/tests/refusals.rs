@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use super::{folder, open, open_disk, put, rows, step, try_rows};
 use crate::store::redb::tests::disk::FakeDisk;
-use crate::store::{OpenError, Store, StoreError};
+use crate::store::{OpenError, Space, Store, StoreError, Writes};
 
 /// What refusing a file says, after seeing that the file is as it was.
 fn refusal(path: &Path, bytes: &[u8]) -> String {
@@ -129,6 +129,55 @@ fn i9_damage_in_the_storage_is_refused_or_told_by_the_read_that_meets_it() {
         }
     }
     assert!(refused > 100 && told > 10, "{refused} refused, {told} told");
+}
+
+/// Names that lie in many leaves, with others between them that are not there.
+fn name(number: u32) -> Vec<u8> {
+    [&(number.wrapping_mul(0x9E37_79B9)).to_be_bytes()[..], b"a name"].concat()
+}
+
+#[test]
+fn i9_damage_of_a_key_in_the_tree_never_hides_a_row_without_a_word() {
+    let (_folder, path) = folder();
+    let store = open(&path).unwrap();
+    let mut writes = Writes::default();
+    for number in 0..400 {
+        writes.put(Space::Records, name(number), vec![3; 300]);
+    }
+    store.commit(&writes).unwrap();
+    store.close().unwrap();
+    let whole = fs::read(&path).unwrap();
+    let (mut told, mut silent) = (0, 0);
+    for at in (STORAGE + 4096..whole.len()).step_by(331) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x10;
+        let Ok(store) = open_disk(&FakeDisk::of(bytes)) else { continue };
+        let snapshot = store.snapshot().unwrap();
+        for number in 0..400 {
+            match snapshot.get(Space::Records, &name(number), &mut |value| assert_eq!(value, [3; 300])) {
+                Ok(true) => {}
+                Ok(false) => silent += 1,
+                Err(_) => told += 1,
+            }
+        }
+    }
+    assert!(silent == 0 && told > 20, "{silent} rows were hidden silently, {told} lookups were refused");
+}
+
+#[test]
+fn i9_damage_of_the_logs_generation_is_told() {
+    let (_folder, path) = folder();
+    drop(open(&path).map(|store| store.commit(&put(b"key", b"value")).unwrap()));
+    let whole = fs::read(&path).unwrap();
+    let is_row = |bytes: &[u8]| bytes == b"generation";
+    let rows: Vec<usize> = (0..whole.len() - 10).filter(|at| is_row(&whole[*at..*at + 10])).collect();
+    assert!(!rows.is_empty());
+    for at in rows.into_iter().flat_map(|row| row..row + 10 + 12) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1;
+        let found = open_disk(&FakeDisk::of(bytes)).and_then(|store| Ok(try_rows(&store)?));
+        assert!(!matches!(&found, Ok(rows) if rows.is_empty()), "byte {at}: what the log holds is passed over");
+    }
 }
 
 #[test]

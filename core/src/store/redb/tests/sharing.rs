@@ -242,3 +242,53 @@ fn i4_what_one_who_was_killed_has_written_and_not_synced_is_synced_before_it_is_
     }
     commit(&other, &step(2)).unwrap();
 }
+
+/// A killed process leaves a commit of redb's that nobody sees until somebody writes there; whoever commits to the log meanwhile
+/// must not commit to a generation that is over.
+#[test]
+fn i4_one_who_goes_on_after_another_was_killed_in_moving_the_log_loses_nothing_it_was_told() {
+    for (first, last) in [(6, 7), (0, 7)] {
+        for sync in 1.. {
+            let disk = FakeDisk::new();
+            let mut crowd = Crowd::on(&disk);
+            let (killed, other) = (crowd.join(), crowd.join());
+            commit(&killed, &step(0)).unwrap();
+            seen_by(&other);
+            disk.stop_at_sync(sync);
+            for number in first..last {
+                let _ = commit(&killed, &long_step(number));
+            }
+            if !disk.has_failed() {
+                assert!(sync > 2);
+                break;
+            }
+            disk.forget_the_sync();
+            drop(killed);
+            commit(&other, &put(b"told", b"after it")).unwrap();
+            let seen = seen_by(&other);
+            assert_eq!(seen_by(&crowd.join()), seen, "sync {sync}: one who joins sees something else");
+            for crash in crashes(10) {
+                let again = open_disk(&FakeDisk::of(disk.crash(crash))).unwrap();
+                assert!(rows(&again) == seen, "sync {sync}, {crash:?}: what was told is gone");
+            }
+            for number in 20..24 {
+                commit(&other, &long_step(number)).unwrap();
+            }
+            assert!(seen_by(&other).iter().any(|(key, _)| key == b"told"), "sync {sync}: laid over by an older state");
+        }
+    }
+}
+
+#[test]
+fn i9_the_last_of_those_who_share_leaves_nothing_in_the_log() {
+    let disk = FakeDisk::new();
+    let mut crowd = Crowd::on(&disk);
+    let (one, other) = (crowd.join(), crowd.join());
+    commit(&one, &step(0)).unwrap();
+    Box::new(one).close().unwrap();
+    commit(&other, &step(1)).unwrap();
+    Box::new(other).close().unwrap();
+    let mut image = disk.shown();
+    image[4096..4096 + (2 << 20)].fill(0);
+    assert_eq!(rows(&open_disk(&FakeDisk::of(image)).unwrap()), after_step(1));
+}
