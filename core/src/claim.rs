@@ -233,10 +233,7 @@ impl Claim {
         self.settle(Settlement::Park(reason.into()))
     }
 
-    /// Ends the claim as `settlement` says: the four above, for whoever has decided elsewhere.
-    ///
-    /// # Errors
-    /// As [`complete`](Claim::complete).
+    /// The four above as one, for whoever has the settlement as a value. The same errors.
     pub fn settle(mut self, settlement: Settlement) -> Result<(), SettleError> {
         match self.settle_in_place(settlement) {
             Ok(()) => Ok(()),

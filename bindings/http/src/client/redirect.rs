@@ -1,6 +1,6 @@
 //! Redirects: followed only where method and origin stay (C2).
 
-use fluent_uri::{Uri, UriRef};
+use iri_string::types::{UriAbsoluteStr, UriReferenceStr, UriStr};
 
 /// What to do about a 3xx.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,23 +27,23 @@ pub fn redirect(method: &str, url: &str, status: u16, location: Option<&[u8]>) -
 }
 
 fn resolve(url: &str, location: &[u8]) -> Option<String> {
-    let base = Uri::parse(url.split('#').next()?).ok()?;
-    let reference = UriRef::parse(std::str::from_utf8(location).ok()?.trim()).ok()?;
-    let target = reference.resolve_against(&base).ok()?;
-    target.as_str().split('#').next().map(str::to_owned)
+    let base = UriAbsoluteStr::new(url.split('#').next()?).ok()?;
+    let reference = UriReferenceStr::new(std::str::from_utf8(location).ok()?.trim()).ok()?;
+    let target = reference.resolve_against(base).to_string();
+    target.split('#').next().map(str::to_owned)
 }
 
 /// Scheme, host and port of an absolute http or https URL without user information; none for anything else.
 pub(super) fn origin(url: &str) -> Option<(String, String, u16)> {
-    let url = Uri::parse(url).ok()?;
-    let scheme = url.scheme().as_str().to_ascii_lowercase();
+    let url = UriStr::new(url).ok()?;
+    let scheme = url.scheme_str().to_ascii_lowercase();
     let own_port = match scheme.as_str() {
         "http" => 80,
         "https" => 443,
         _ => return None,
     };
-    let authority = url.authority().filter(|authority| authority.userinfo().is_none())?;
-    let port = match authority.port().map(fluent_uri::pct_enc::EStr::as_str) {
+    let authority = url.authority_components().filter(|authority| authority.userinfo().is_none())?;
+    let port = match authority.port() {
         None | Some("") => own_port,
         Some(port) => port.parse().ok()?,
     };
