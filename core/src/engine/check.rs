@@ -9,7 +9,7 @@ use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::{self, index};
 use crate::machine::record::Record;
-use crate::store::{Snapshot, Space};
+use crate::store::{Snapshot, Space, StoreError};
 
 /// So many faults are told one by one.
 const TOLD_MAX: usize = 100;
@@ -38,13 +38,18 @@ impl Engine {
     pub(crate) fn check(&self) -> Result<Checked, EngineError> {
         self.check_open()?;
         let mut checked = Checked::default();
-        let (is_whole, snapshot) = self.commits.alone(|| {
-            let is_whole = self.store.check()?;
-            Ok::<_, EngineError>((is_whole, self.store.snapshot()?))
-        })?;
-        if !is_whole {
-            checked.fault(|| "a page of the file does not match its checksum".into());
+        let pages = self.commits.alone(|| self.store.check());
+        match pages {
+            Ok(true) => {}
+            Ok(false) => checked.fault(|| "a page of the file does not match its checksum".into()),
+            // The engine gives up on such a file: there is nothing more to be walked.
+            Err(StoreError::Corrupt(why)) => {
+                checked.fault(|| why);
+                return Ok(checked);
+            }
+            Err(error) => return Err(error.into()),
         }
+        let snapshot = self.store.snapshot()?;
         let mut walk =
             Walk { engine: self, view: &*snapshot, checked, counters: Counters::default(), index_rows: [0; 2] };
         walk.records(Space::Records)?;

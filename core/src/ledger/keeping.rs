@@ -116,7 +116,8 @@ impl Ledger {
     }
 
     /// Walks the whole file: pages and their checksums, records, index rows and counters against each other. Others wait while
-    /// pages are checked. Nothing is changed by it; faults are told in the answer.
+    /// pages are checked. Nothing is changed by it; faults are told in the answer. A file whose tree is so damaged that it can be
+    /// walked no more has that one fault told, and the handle answers `Poisoned` from then on.
     ///
     /// # Errors
     /// Those of storage, where not even a walk is possible.
