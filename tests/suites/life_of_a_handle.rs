@@ -9,10 +9,12 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use keyledger::{Claim, Decision, Error, Fingerprint, Key, Ledger, Operation, Result, Scope};
+use keyledger::{Begin, Claim, Decision, Error, Fingerprint, Key, Ledger, Operation, Result, Scope};
 
 /// How many threads resume, or reopen, at once.
 const THREADS: usize = 4;
+const ROUNDS: u64 = 300;
+const HELD: u64 = 30_000;
 /// Far more than it takes: a thread that is not done by then never will be.
 const DEADLOCK_AFTER: Duration = Duration::from_mins(1);
 
@@ -62,11 +64,11 @@ fn without_deadlock(work: impl FnOnce()) {
 }
 
 /// Has several threads open one ledger again at once, round after round, and work: the fences of their claims.
-fn no_fence_twice(rounds: u64, before: impl Fn(&Ledger), open_again: impl Fn(&Ledger) -> Result<()> + Sync) {
+fn no_fence_twice(before: impl Fn(&Ledger), open_again: impl Fn(&Ledger) -> Result<()> + Sync) {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(file_in(&folder)).unwrap();
     let (next_key, fences) = (AtomicU64::new(0), Mutex::new(BTreeSet::new()));
-    for round in 0..rounds {
+    for round in 0..ROUNDS {
         before(&ledger);
         together(THREADS, |_| {
             open_again(&ledger).unwrap();
@@ -82,21 +84,34 @@ fn no_fence_twice(rounds: u64, before: impl Fn(&Ledger), open_again: impl Fn(&Le
 
 #[test]
 fn i5_threads_that_resume_at_once_get_no_fence_twice() {
-    no_fence_twice(300, |ledger| ledger.suspend().unwrap(), Ledger::resume);
+    no_fence_twice(|ledger| ledger.suspend().unwrap(), Ledger::resume);
 }
 
 #[test]
 fn i5_threads_that_reopen_at_once_get_no_fence_twice() {
-    no_fence_twice(300, |_| (), Ledger::reopen);
+    no_fence_twice(|_| (), Ledger::reopen);
+}
+
+/// Claims that were suspended with the ledger and are held still, so that looking at all of them takes a while.
+fn many_held(ledger: &Ledger) -> Vec<Claim> {
+    let begin = |number: u64| {
+        let key = Key::new(format!("held {number}")).unwrap();
+        Begin::new(&WALLET, &Scope::single(), &key, Fingerprint::unchecked())
+    };
+    let begins: Vec<Begin> = (0..HELD).map(begin).collect();
+    ledger.begin_many(&begins).unwrap().into_iter().filter_map(claim_of).collect()
 }
 
 #[test]
 fn i1_p6_of_threads_that_resume_at_once_and_want_one_key_one_gets_it() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(file_in(&folder)).unwrap();
-    for round in 0..600 {
+    let held = many_held(&ledger);
+    for round in 0..ROUNDS / 10 {
         ledger.suspend().unwrap();
-        let claims: Vec<Claim> = together(THREADS, |_| {
+        let claims: Vec<Claim> = together(4 * THREADS, |number| {
+            // One after the other, so that some come while another one is just about to be done.
+            thread::sleep(Duration::from_micros(300) * u32::try_from(number).unwrap());
             ledger.resume().unwrap();
             (0..5).filter_map(|_| claim_of(begin(&ledger, round).unwrap())).collect::<Vec<_>>()
         })
@@ -105,16 +120,17 @@ fn i1_p6_of_threads_that_resume_at_once_and_want_one_key_one_gets_it() {
         .collect();
         assert_eq!(claims.len(), 1, "I1: claims of one key in round {round}");
         for claim in claims {
-            claim.release().expect("a claim that nobody suspended since is whole");
+            claim.release().expect("no suspend came after it was granted");
         }
     }
+    drop(held);
 }
 
 #[test]
 fn p7_what_was_closed_stays_closed_though_a_resume_comes_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = file_in(&folder);
-    for round in 0..300_usize {
+    for round in 0..ROUNDS {
         let ledger = Ledger::open(&file).unwrap();
         ledger.suspend().unwrap();
         together(2, |number| {
@@ -161,7 +177,7 @@ fn p7_close_against_resume_ends_in_a_shared_ledger() {
     let folder = tempfile::tempdir().unwrap();
     let file = file_in(&folder);
     without_deadlock(|| {
-        for round in 0..200_u64 {
+        for round in 0..ROUNDS {
             let ledger = Ledger::builder().shared().open(&file).unwrap();
             ledger.suspend().unwrap();
             together(2, |number| {
