@@ -26,3 +26,8 @@ pub use key::{KEY_FIELD, MalformedKey, key_of_lines};
 pub use message::Answer;
 pub use problem::{Case, PROBLEM_MEDIA_TYPE, TYPES};
 pub use route::{BODY_BYTES_MAX, Passage, REQUEST_BYTES_MAX, Route, RouteOperation};
+
+/// The code blocks of the guide.
+#[cfg(all(doctest, feature = "axum"))]
+#[doc = include_str!("../../../docs/http.md")]
+pub struct Guide;
