@@ -39,6 +39,8 @@ pub enum Case {
     TooLarge,
     /// The request's body broke off.
     Unreadable,
+    /// The bytes of the request's body are not those that came: something before the adapter has read it (H17).
+    BodyConsumed,
     /// The handler raised an error, and the operation may be asked for again.
     HandlerFailed,
     /// The answer was given before, but its body was not kept.
@@ -59,6 +61,7 @@ impl Case {
             Case::NotAvailable => "not-available",
             Case::TooLarge => "too-large",
             Case::Unreadable => "unreadable",
+            Case::BodyConsumed => "body-consumed",
             Case::HandlerFailed => "handler-failed",
             Case::BodyOmitted => "body-omitted",
         }
@@ -78,7 +81,7 @@ impl Case {
             Case::Gone => 410,
             Case::TooLarge => 413,
             Case::Mismatch => 422,
-            Case::HandlerFailed => 500,
+            Case::BodyConsumed | Case::HandlerFailed => 500,
             Case::NotAvailable => 503,
             Case::BodyOmitted => 200,
         }
@@ -96,6 +99,7 @@ impl Case {
             Case::NotAvailable => "the ledger of keys is not available",
             Case::TooLarge => "the request is too large",
             Case::Unreadable => "the request's body broke off",
+            Case::BodyConsumed => "the server's middleware is in the wrong order",
             Case::HandlerFailed => "the request could not be carried out",
             Case::BodyOmitted => "the answer was too large to be kept",
         }
@@ -103,7 +107,7 @@ impl Case {
 
     const fn key_advice(self) -> Option<KeyAdvice> {
         match self {
-            Case::InProgress | Case::NotAvailable | Case::HandlerFailed => Some(KeyAdvice::Reuse),
+            Case::InProgress | Case::NotAvailable | Case::BodyConsumed | Case::HandlerFailed => Some(KeyAdvice::Reuse),
             Case::Malformed | Case::Mismatch => Some(KeyAdvice::Rotate),
             Case::Parked | Case::Gone => Some(KeyAdvice::Reconcile),
             Case::Missing | Case::NoPrincipal | Case::TooLarge | Case::Unreadable | Case::BodyOmitted => None,
@@ -121,6 +125,9 @@ impl Case {
             Case::NoPrincipal => "send valid credentials",
             Case::TooLarge => "send a shorter body",
             Case::Unreadable => "send the whole body",
+            Case::BodyConsumed => {
+                "the body was read or changed before its fingerprint could be taken; put the idempotency layer before whatever reads bodies"
+            }
             Case::HandlerFailed => "it may be sent again with the same key",
             Case::BodyOmitted => "the request was carried out before, and answered with this status",
         }

@@ -237,6 +237,18 @@ impl Route {
         self.answer(Case::TooLarge)
     }
 
+    /// Whether `length` bytes are the body that was announced. If not, something before the adapter has read or changed it, and a
+    /// fingerprint would be one of something else (H17): the answer is [`body_consumed`](Route::body_consumed).
+    pub fn is_whole(content_length: Option<&[u8]>, length: usize) -> bool {
+        let announced = content_length.and_then(|value| std::str::from_utf8(value).ok()?.trim().parse().ok());
+        announced.is_none_or(|announced: usize| announced == length)
+    }
+
+    /// The answer to a request whose raw bytes are gone: 500. The handler does not run (H17).
+    pub fn body_consumed(&self) -> Answer {
+        self.answer(Case::BodyConsumed)
+    }
+
     /// The answer to a request whose body broke off: 400. The handler does not run.
     pub fn unreadable(&self) -> Answer {
         self.answer(Case::Unreadable)

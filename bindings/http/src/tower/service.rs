@@ -96,6 +96,10 @@ impl Asked {
             Read::TooLarge => return Ok(response(route.too_large())),
             Read::Broken => return Ok(response(route.unreadable())),
         };
+        let announced = parts.headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
+        if !Route::is_whole(announced, body.len()) {
+            return Ok(response(route.body_consumed()));
+        }
         let begin = route.begin(&scope, &key, &as_asked(&parts, &body));
         // From the grant to the handler's own task nothing waits: a request that is dropped here has run nothing.
         match route.rule(guard.ledger.begin_with_async(begin.clone()).await) {

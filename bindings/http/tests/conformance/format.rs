@@ -152,6 +152,8 @@ pub(crate) struct Handler {
     pub(crate) settles: Option<Settles>,
     pub(crate) derives: Option<String>,
     pub(crate) step: Option<String>,
+    /// Whether it waits after the effect, not before it.
+    pub(crate) waits_after: bool,
 }
 
 impl Default for Handler {
@@ -165,6 +167,7 @@ impl Default for Handler {
             settles: None,
             derives: None,
             step: None,
+            waits_after: false,
         }
     }
 }

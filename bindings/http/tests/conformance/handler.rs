@@ -62,6 +62,11 @@ impl Play {
         }
     }
 
+    /// Whether it waits after its effect.
+    pub(crate) fn waits_after(&self) -> bool {
+        self.handler.waits_after
+    }
+
     /// Whether it wants the claim for itself, to [`let_go`](Play::let_go) of it.
     pub(crate) fn takes_claim(&self) -> bool {
         matches!(self.handler.settles, Some(Settles::Release | Settles::Park(_)))

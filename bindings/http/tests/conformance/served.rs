@@ -46,6 +46,17 @@ struct Shared {
     gate: Mutex<Option<Arc<Semaphore>>>,
 }
 
+impl Shared {
+    /// Waits, if this is a handler that was started.
+    async fn wait(&self) {
+        if self.is_to_wait.swap(false, Ordering::SeqCst) {
+            let gate = Arc::new(Semaphore::new(0));
+            *self.gate.lock().expect("the gate") = Some(gate.clone());
+            gate.acquire().await.expect("the gate opens").forget();
+        }
+    }
+}
+
 type Reply = Response<BoxBody<Bytes, Broken>>;
 
 impl Served {
@@ -95,16 +106,17 @@ fn scope(parts: &Parts) -> Option<Scope> {
 
 async fn handle<B>(shared: Arc<Shared>, request: HttpRequest<B>) -> Result<Reply, Infallible> {
     let mut play = shared.script.begin();
-    if shared.is_to_wait.swap(false, Ordering::SeqCst) {
-        let gate = Arc::new(Semaphore::new(0));
-        *shared.gate.lock().expect("the gate") = Some(gate.clone());
-        gate.acquire().await.expect("the gate opens").forget();
+    if !play.waits_after() {
+        shared.wait().await;
     }
     if let Some(claim) = request.extensions().get::<RequestClaim>() {
         play.act(&mut claim.lock().await.expect("the claim"));
         if play.takes_claim() {
             play.let_go(claim.take().await.expect("the claim"));
         }
+    }
+    if play.waits_after() {
+        shared.wait().await;
     }
     Ok(match play.end() {
         Ending::Raises => panic!("the handler raises"),

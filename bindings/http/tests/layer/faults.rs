@@ -58,3 +58,18 @@ fn h9_an_outcome_that_could_not_be_stored_is_not_told() {
     assert!(!problem.contains("done"), "{problem}");
     assert_eq!(till.runs.load(Ordering::SeqCst), 1);
 }
+
+#[test]
+fn h4_a_ledger_that_is_suspended_is_a_503_until_it_is_resumed() {
+    let till = Till::default();
+    let ledger = Ledger::builder().open_disk(Arc::new(till.disk.clone())).expect("a ledger");
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let server = Server::of(Router::new().route("/charges", post(handler).layer(layer)).with_state(till.clone()));
+    assert_eq!(server.post("/charges", "a").0, 200);
+    ledger.suspend().expect("it is suspended");
+    assert_eq!((server.post("/charges", "a").0, server.post("/charges", "b").0), (503, 503));
+    assert_eq!(till.runs.load(Ordering::SeqCst), 1);
+    ledger.resume().expect("it is resumed");
+    assert_eq!((server.post("/charges", "a").0, server.post("/charges", "b").0), (200, 200));
+    assert_eq!(till.runs.load(Ordering::SeqCst), 2);
+}

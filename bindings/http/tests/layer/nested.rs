@@ -1,7 +1,10 @@
-//! Inside nested routers the operation is named by the whole path.
+//! What stands around the layer: nested routers, and middleware that reads what is not for it.
 
 use axum::Router;
-use axum::extract::Extension;
+use axum::body::Body;
+use axum::extract::{Extension, Request};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use axum::routing::post;
 use keyledger::{Effect, Ledger};
 use keyledger_http::Route;
@@ -22,4 +25,22 @@ fn h3_a_nested_route_is_named_by_the_path_as_it_was_received() {
     assert_eq!(server.post("/v1/charges", "k"), (200, "POST /v1/charges".to_owned()));
     assert_eq!(server.post("/v2/charges", "k"), (200, "POST /v2/charges".to_owned()));
     assert_eq!(server.post("/v1/charges", "k"), (200, "POST /v1/charges".to_owned()));
+}
+
+/// Middleware that reads the body, and passes on none.
+async fn greedy(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    axum::body::to_bytes(body, usize::MAX).await.expect("a body");
+    next.run(Request::from_parts(parts, Body::empty())).await
+}
+
+#[test]
+fn h17_a_body_that_was_read_before_the_layer_is_an_error_that_says_how_to_order_things() {
+    let ledger = Ledger::in_memory().expect("a ledger");
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let server = Server::of(Router::new().route("/charges", post(operation).layer(layer)).layer(from_fn(greedy)));
+    let (status, problem) = server.post("/charges", "k");
+    assert_eq!(status, 500, "{problem}");
+    assert!(problem.contains("#body-consumed") && problem.contains("put the idempotency layer before"), "{problem}");
+    assert!(ledger.list(&keyledger::Filter::all()).expect("a list").records.is_empty());
 }
