@@ -7,6 +7,7 @@ use crate::interrupt;
 use crate::project::{Project, cargo};
 use anyhow::{Context, Result, bail};
 use list::{MUTANTS, Mutant};
+use std::collections::BTreeSet;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 use tree::Tree;
@@ -47,6 +48,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     interrupt::listen()?;
     let project = Project::load()?;
     let tree = Tree::copy(&project)?;
+    let suites: BTreeSet<&'static str> = chosen.iter().flat_map(|mutant| mutant.suites).copied().collect();
+    match test(&suites.into_iter().collect::<Vec<_>>(), &tree)? {
+        Fate::Survived => {}
+        Fate::Caught(suite, how) => bail!("the tests fail although nothing is broken: {suite}{how}"),
+        Fate::Void(why) => bail!("the tests cannot be run: {why}"),
+    }
     let mut caught = 0;
     println!("{:<58} {:<28} {:>7}", "what is broken", "caught by", "seconds");
     for mutant in &chosen {
@@ -69,17 +76,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn try_out(mutant: &Mutant, tree: &Tree) -> Result<Fate> {
     let Some(mended) = tree.break_code(mutant)? else { return Ok(Fate::Void("its text is not there once".to_owned())) };
-    let fate = test(mutant, tree);
+    let fate = test(mutant.suites, tree);
     mended.mend()?;
     fate
 }
 
-fn test(mutant: &Mutant, tree: &Tree) -> Result<Fate> {
+/// What these suites say of the tree as it is.
+fn test(suites: &[&'static str], tree: &Tree) -> Result<Fate> {
     let words = |suite| match suite {
         list::UNIT_TESTS => vec!["test", "--quiet", "--package", "keyledger", "--lib"],
         suite => vec!["test", "--quiet", "--package", "keyledger-tests", "--test", suite],
     };
-    for suite in mutant.suites {
+    for suite in suites.iter().copied() {
         let mut build = tree.command(cargo());
         build.args(words(suite)).arg("--no-run");
         if !follow(&mut build, Duration::MAX)?.unwrap_or(false) {

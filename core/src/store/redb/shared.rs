@@ -85,19 +85,25 @@ impl Shared {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same, in this process's turn: what somebody has left unfinished in the tree is finished first.
-    fn catch_up_in_turn(&self, reader: &mut Reader) -> Result<RedbSnapshot, StoreError> {
-        reader.read_on()?;
-        if reader.is_marked {
-            self.engine.finish_for_others()?;
-        }
-        self.catch_up(reader)
-    }
-
     /// The tree and what the log holds over it, as they are now.
     fn catch_up(&self, reader: &mut Reader) -> Result<RedbSnapshot, StoreError> {
+        self.follow(reader, |_| Ok(()))
+    }
+
+    /// The same, in this process's turn: what somebody has left unfinished in the tree is finished first.
+    fn catch_up_in_turn(&self, reader: &mut Reader) -> Result<RedbSnapshot, StoreError> {
+        self.follow(reader, |reader| if reader.is_marked { self.engine.finish_for_others() } else { Ok(()) })
+    }
+
+    /// Reads on, from one generation to the next, until the tree is at the one that was read; `before` each look at the tree.
+    fn follow(
+        &self,
+        reader: &mut Reader,
+        before: impl Fn(&Reader) -> Result<(), StoreError>,
+    ) -> Result<RedbSnapshot, StoreError> {
         loop {
             reader.read_on()?;
+            before(reader)?;
             let (tree, generation) = self.engine.look_at_generation()?;
             if generation == reader.log.generation() {
                 return Ok(tree);
