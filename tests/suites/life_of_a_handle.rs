@@ -13,7 +13,7 @@ use keyledger::{Begin, Claim, Decision, Error, Fingerprint, Key, Ledger, Operati
 
 /// How many threads resume, or reopen, at once.
 const THREADS: usize = 4;
-const ROUNDS: u64 = 300;
+const ROUNDS: u64 = 100;
 const HELD: u64 = 30_000;
 /// Far more than it takes: a thread that is not done by then never will be.
 const DEADLOCK_AFTER: Duration = Duration::from_mins(1);
@@ -107,7 +107,7 @@ fn i1_p6_of_threads_that_resume_at_once_and_want_one_key_one_gets_it() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(file_in(&folder)).unwrap();
     let held = many_held(&ledger);
-    for round in 0..ROUNDS / 10 {
+    for round in 0..ROUNDS / 3 {
         ledger.suspend().unwrap();
         let claims: Vec<Claim> = together(4 * THREADS, |number| {
             // One after the other, so that some come while another one is just about to be done.
@@ -130,7 +130,7 @@ fn i1_p6_of_threads_that_resume_at_once_and_want_one_key_one_gets_it() {
 fn p7_what_was_closed_stays_closed_though_a_resume_comes_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = file_in(&folder);
-    for round in 0..ROUNDS {
+    for round in 0..3 * ROUNDS {
         let ledger = Ledger::open(&file).unwrap();
         ledger.suspend().unwrap();
         together(2, |number| {
@@ -162,7 +162,7 @@ fn p6_suspend_and_resume_against_reopen_end_in_a_shared_ledger() {
                 }
                 return;
             }
-            for _ in 0..100 {
+            for _ in 0..ROUNDS {
                 ledger.suspend().unwrap();
                 ledger.resume().unwrap();
             }
