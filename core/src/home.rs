@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use crate::process;
+
 /// Opens the same thing once more, in a forked child; `None` where that fails.
 pub(crate) type OpenAnew<T> = Box<dyn Fn() -> Option<Arc<T>> + Send + Sync>;
 
@@ -15,12 +17,12 @@ pub(crate) struct Home<T> {
 impl<T> Home<T> {
     /// This process, which has the thing for itself.
     pub(crate) fn alone() -> Self {
-        Self { process: this_process(), anew: None, child: OnceLock::new() }
+        Self { process: process::id(), anew: None, child: OnceLock::new() }
     }
 
     /// This process, among others.
     pub(crate) fn shared(anew: OpenAnew<T>) -> Self {
-        Self { process: this_process(), anew: Some(anew), child: OnceLock::new() }
+        Self { process: process::id(), anew: Some(anew), child: OnceLock::new() }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -30,7 +32,7 @@ impl<T> Home<T> {
     /// Whether this is a forked child of the process that opened it. It must touch nothing: a lock that a thread of the parent's
     /// held is never given back here.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.process != this_process()
+        self.process != process::id()
     }
 
     /// The child's own, opened by the first call that asks for it; `None` at home, and where there is none to be had.
@@ -43,15 +45,4 @@ impl<T> Home<T> {
         }
         self.child.get()
     }
-}
-
-#[cfg(not(target_arch = "wasm32"))]
-fn this_process() -> u32 {
-    std::process::id()
-}
-
-/// There is one.
-#[cfg(target_arch = "wasm32")]
-fn this_process() -> u32 {
-    0
 }

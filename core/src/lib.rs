@@ -30,6 +30,7 @@ mod limits;
 mod machine;
 mod operation;
 pub mod options;
+mod process;
 mod response;
 mod stats;
 mod store;

@@ -7,16 +7,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::OpenError;
+use crate::process::{self, GENERATIONS, PerProcess};
 
 /// Device and inode.
 type FileId = (u64, u64);
 
-/// A file that a process has open. A forked child finds its parent's list, but has nothing open itself.
+/// A file that a process has open. A forked child has nothing open itself.
 type Opened = (u32, FileId);
 
 // Where the system's lock belongs to the process, not to the open file (some network and emulated file systems), it does
 // not keep two handles of one process apart, and closing either of them frees it.
-static OPEN: Mutex<BTreeSet<Opened>> = Mutex::new(BTreeSet::new());
+static OPEN: PerProcess<Mutex<BTreeSet<Opened>>> =
+    PerProcess::new([const { Mutex::new(BTreeSet::new()) }; GENERATIONS]);
 
 const LOOKS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(2);
@@ -82,11 +84,11 @@ pub(super) fn same_file(one: &Metadata, other: &Metadata) -> bool {
 }
 
 fn opened(metadata: &Metadata) -> Option<Opened> {
-    file_id(metadata).map(|id| (std::process::id(), id))
+    file_id(metadata).map(|id| (process::id(), id))
 }
 
 fn open_files() -> MutexGuard<'static, BTreeSet<Opened>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+    OPEN.here().lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(unix)]

@@ -11,6 +11,7 @@ struct Layer {
 const VALUES: &[&str] = &["key", "fingerprint", "operation", "response", "options", "clock", "entropy"];
 const MACHINE: &[&str] = &["machine"];
 const CODEC: &[&str] = &["codec"];
+const PROCESS: &[&str] = &["process"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
 const ENGINE: &[&str] = &["engine", "volatile", "fences", "home", "wake"];
@@ -25,10 +26,11 @@ const LAYERS: &[Layer] = &[
     Layer { modules: VALUES, may_import: &[] },
     Layer { modules: MACHINE, may_import: &[VALUES] },
     Layer { modules: CODEC, may_import: &[VALUES, MACHINE] },
-    Layer { modules: STORE, may_import: &[] },
+    Layer { modules: PROCESS, may_import: &[] },
+    Layer { modules: STORE, may_import: &[PROCESS] },
     Layer { modules: &["test_support"], may_import: &[STORE] },
     Layer { modules: COMMIT, may_import: &[STORE] },
-    Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT] },
+    Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT] },
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ERROR] },
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE] },
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },

@@ -87,7 +87,9 @@ fn chunk(snapshot: &dyn Snapshot, space: Space, after: Option<&[u8]>) -> Result<
 fn write(file: File, options: StoreOptions, content: Content<'_>) -> Result<(), OpenError> {
     let lock = FileLock::take(&file, Against::All)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, None, lock));
-    create_on(&disk, options, content)
+    let created = create_on(&disk, options, content);
+    // A child that was forked meanwhile has the file open as well, and would keep it locked (P3).
+    created.and(disk.close().map_err(OpenError::Unavailable))
 }
 
 fn create_temporary(path: &Path) -> io::Result<(PathBuf, File)> {
