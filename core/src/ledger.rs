@@ -4,6 +4,7 @@ mod builder;
 mod futures;
 mod keeping;
 mod looking;
+mod opened;
 mod run;
 mod settling;
 #[cfg(test)]
@@ -22,6 +23,8 @@ use crate::fingerprint::Fingerprint;
 use crate::key::{Key, Scope};
 use crate::operation::Operation;
 
+use opened::Opened;
+
 pub use builder::Builder;
 pub use keeping::Forgotten;
 pub use looking::{Cursor, Filter, Page, RecordView, StateName};
@@ -33,7 +36,7 @@ pub use run::{ErrorMeans, KeyAdvice, Refused, RunError};
 /// `_async`, a future that needs no particular runtime (P1).
 #[derive(Clone)]
 pub struct Ledger {
-    engine: Arc<Engine>,
+    opened: Opened,
 }
 
 impl Ledger {
@@ -61,12 +64,12 @@ impl Ledger {
     }
 
     pub(crate) fn of(engine: Arc<Engine>) -> Self {
-        Self { engine }
+        Self { opened: Opened::with(engine) }
     }
 
     /// The engine of this process (P3).
     pub(crate) fn engine(&self) -> &Arc<Engine> {
-        self.engine.here()
+        self.opened.here()
     }
 
     /// Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).

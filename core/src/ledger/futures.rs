@@ -45,8 +45,8 @@ impl Ledger {
     pub fn begin_with_async(&self, begin: Begin) -> impl Future<Output = Result<Decision>> + Send + 'static + use<> {
         let ledger = self.clone();
         async move {
-            let asked = begin.check(&ledger.engine)?;
-            let answer = ledger.engine.clone().begin_in_time(asked, begin.wait_ms()).await?;
+            let asked = begin.check(ledger.engine())?;
+            let answer = ledger.engine().clone().begin_in_time(asked, begin.wait_ms()).await?;
             Ok(ledger.decision(answer, begin.operation()))
         }
     }
@@ -61,7 +61,7 @@ impl Ledger {
     ) -> impl Future<Output = Result<Vec<Decision>>> + Send + 'static + use<> {
         let ledger = self.clone();
         async move {
-            let asked = begins.iter().map(|begin| begin.check(&ledger.engine)).collect::<Result<Vec<Asked>>>()?;
+            let asked = begins.iter().map(|begin| begin.check(ledger.engine())).collect::<Result<Vec<Asked>>>()?;
             let work = move |session: &mut Session<'_>| {
                 asked.iter().map(|asked| session.begin(asked)).collect::<Result<Vec<_>, _>>()
             };
@@ -101,7 +101,7 @@ impl Ledger {
         async move {
             let (name, terms) = (name?, terms?);
             let granted = ledger.queued(move |session| session.recover(&name, terms.into(), limit)).await?;
-            let claim = |granted| Claim::new(ledger.engine.clone(), granted, terms.remembered_for_ms);
+            let claim = |granted| Claim::new(ledger.engine().clone(), granted, terms.remembered_for_ms);
             Ok(granted.into_iter().map(claim).collect())
         }
     }

@@ -1,36 +1,46 @@
-//! One thread for the whole process that rings bells after a while, for futures: they bring no timer of their own.
+//! One thread for the whole process, and another one in a forked child, that rings bells after a while, for futures: they bring no timer of their own.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use super::Bell;
 use crate::clock::{millis, monotonic};
+use crate::process::{self, GENERATIONS, PerProcess};
+
+static TIMERS: PerProcess<Timer> = PerProcess::new([const { Timer::new() }; GENERATIONS]);
 
 /// Rings `bell` after `span`, unless nobody has it any more by then.
 pub(crate) fn ring_after(bell: &Arc<Bell>, span: Duration) {
-    static TIMER: OnceLock<&'static Timer> = OnceLock::new();
-    TIMER.get_or_init(Timer::start).add(monotonic().saturating_add(millis(span)), Arc::downgrade(bell));
+    let timer = TIMERS.here();
+    timer.start();
+    timer.add(monotonic().saturating_add(millis(span)), Arc::downgrade(bell));
 }
 
-#[derive(Default)]
 struct Timer {
+    /// The process that has a thread for it; zero is none.
+    started_in: AtomicU32,
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
-#[derive(Default)]
 struct Queue {
     bells: BTreeMap<(u64, u64), Weak<Bell>>,
     added: u64,
 }
 
 impl Timer {
-    fn start() -> &'static Self {
-        let timer: &'static Self = Box::leak(Box::default());
-        // Where no thread can be had, waiting futures are woken by settling alone, and look again then.
-        let _ = std::thread::Builder::new().name("keyledger-timer".into()).spawn(|| timer.run());
-        timer
+    const fn new() -> Self {
+        let queue = Queue { bells: BTreeMap::new(), added: 0 };
+        Self { started_in: AtomicU32::new(0), queue: Mutex::new(queue), changed: Condvar::new() }
+    }
+
+    fn start(&'static self) {
+        if self.started_in.swap(process::id(), Ordering::AcqRel) != process::id() {
+            // Where no thread can be had, waiting futures are woken by settling alone, and look again then.
+            let _ = std::thread::Builder::new().name("keyledger-timer".into()).spawn(|| self.run());
+        }
     }
 
     fn add(&self, at: u64, bell: Weak<Bell>) {

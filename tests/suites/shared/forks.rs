@@ -9,14 +9,14 @@ use std::time::Duration;
 
 const FORKS: u64 = 25;
 /// The child's exit status when it found what it should.
-const WELL: i32 = 7;
-const NOT_WELL: i32 = 8;
+pub(crate) const WELL: i32 = 7;
+pub(crate) const NOT_WELL: i32 = 8;
 
 fn begin(ledger: &Ledger, key: u64) -> Result<Decision, Error> {
     ledger.begin(&operation(key), &scope(), &key_of(key), Fingerprint::of_bytes(&[b"the same"]))
 }
 
-fn claim(ledger: &Ledger, key: u64) -> Claim {
+pub(crate) fn claim(ledger: &Ledger, key: u64) -> Claim {
     match begin(ledger, key).expect("a decision") {
         Decision::Acquired(claim) => claim,
         other => panic!("key {key}: {other:?}"),
@@ -51,7 +51,7 @@ fn fork_while_committing(ledger: &Ledger, child: impl Fn(u64, &Ledger) -> bool) 
 }
 
 /// The child's exit status; `None` if it waits for what no thread of its own will give.
-fn status_of(pid: i32) -> Option<i32> {
+pub(crate) fn status_of(pid: i32) -> Option<i32> {
     let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || sender.send(waitpid(pid)));
     let status = receiver.recv_timeout(Duration::from_secs(20)).ok()?.expect("the child can be waited for");

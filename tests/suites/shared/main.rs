@@ -4,6 +4,7 @@
 
 mod diary;
 mod forks;
+mod inherited;
 mod judge;
 mod kills;
 mod opening;
