@@ -87,7 +87,7 @@ fn p2_of_four_processes_that_are_killed_again_and_again_nothing_is_lost_or_done_
     let claims = judge::one_claim_at_a_time(&events);
     let completed = judge::nothing_is_lost(&open(&crowd.file()), &events);
     println!("{kills} kills, {claims} claims, {completed} keys completed");
-    assert!(claims > 10 * kills && completed > 0, "{kills} kills, {claims} claims, {completed} completed");
+    assert!(claims > 2 * kills && completed > 0, "{kills} kills, {claims} claims, {completed} completed");
 }
 
 /// A process that joins the others, checks the file, and leaves again.

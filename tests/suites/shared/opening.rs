@@ -123,6 +123,6 @@ fn p4_a_duplicate_in_another_process_is_told_soon_after_the_owner_settles() {
     let mut rest = String::new();
     lines.read_to_string(&mut rest).expect("it speaks");
     assert!(rest.contains("replayed settled"), "{rest}");
-    assert!(settled.elapsed() < Duration::from_secs(2), "{:?}", settled.elapsed());
+    assert!(settled.elapsed() < Duration::from_secs(5), "{:?}", settled.elapsed());
     child.wait().expect("it ends");
 }
