@@ -236,7 +236,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     mutant(
         "a forked child goes on with its parent's handle",
         "core/src/home.rs",
-        ("self.process != this_process()", "self.process == 0"),
+        ("self.process != process::id()", "self.process == 0"),
         PROCESSES,
     ),
 ];
