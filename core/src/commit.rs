@@ -8,6 +8,8 @@
 //! Work that owns what it needs is played by the leader. A closure that borrows from its caller's stack is played by the
 //! caller's own thread: the leader hands it the overlay and waits to get it back. That costs two wake-ups and no unsafe code.
 
+#[cfg(test)]
+mod double;
 mod outcome;
 mod overlay;
 mod place;

@@ -56,8 +56,6 @@ pub(crate) struct Engine {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
-    /// Other processes may have the file open: what they must know has to be on disk.
-    is_shared: bool,
     home: Home<Engine>,
     fences: Fences,
     pub(crate) salt: Salt,
@@ -208,6 +206,11 @@ impl Engine {
     /// opens. Where there is none, calls answer `Forked` (P3).
     pub(crate) fn here(self: &Arc<Self>) -> &Arc<Self> {
         self.home.of_child().map_or(self, Engine::here)
+    }
+
+    /// Whether other processes may have the file open: what they must know has to be on disk.
+    fn is_shared(&self) -> bool {
+        self.home.is_shared()
     }
 
     /// Whether this is a forked child, to which the handle does not belong (P3).

@@ -2,16 +2,16 @@
 //! that repeats it.
 
 use std::future::poll_fn;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 
 use shuttle::{future, thread};
 
+use super::double::{Double, Stand};
 use super::{Commits, Ended, Overlay, Ticket};
 use crate::store::memory::MemoryStore;
-use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, Space, Store, StoreError, Writes};
+use crate::store::{CommitError, Snapshot, Space, Store, StoreError, Writes};
 
 /// How many schedules of each story.
 fn schedules() -> usize {
@@ -23,65 +23,38 @@ fn explore(story: fn()) {
     shuttle::check_pct(story, schedules(), 3);
 }
 
-/// A store that takes its time, and refuses every commit that holds a row named `bad`.
-struct Slow {
-    inner: MemoryStore,
+/// Takes its time, and refuses every commit that holds a row named `bad`.
+#[derive(Default)]
+struct Sluggard {
     busy: AtomicBool,
     commits: AtomicU64,
 }
 
-impl Slow {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { inner: MemoryStore::new(), busy: AtomicBool::new(false), commits: AtomicU64::new(0) })
-    }
-
-    fn has(&self, key: &[u8]) -> bool {
-        self.inner.snapshot().unwrap().get(Space::Rows, key, &mut |_| ()).unwrap()
-    }
-}
-
-impl Store for Slow {
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
+impl Stand for Sluggard {
+    fn before_snapshot(&self) {
         thread::yield_now();
-        self.inner.snapshot()
     }
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, inner: &MemoryStore, writes: &Writes) -> Result<(), CommitError> {
         assert!(!self.busy.swap(true, Ordering::SeqCst), "two commits at once");
         thread::yield_now();
         let refused = writes.get(Space::Rows, b"bad").is_some();
-        let answer = if refused { Err(CommitError::NotStored(StoreError::Busy)) } else { self.inner.commit(writes) };
+        let answer = if refused { Err(CommitError::NotStored(StoreError::Busy)) } else { inner.commit(writes) };
         self.commits.fetch_add(1, Ordering::SeqCst);
         self.busy.store(false, Ordering::SeqCst);
         answer
     }
+}
 
-    fn file_bytes(&self) -> Result<u64, StoreError> {
-        self.inner.file_bytes()
+type Slow = Double<Sluggard>;
+
+impl Slow {
+    fn new() -> Arc<Self> {
+        Self::behind(Sluggard::default())
     }
 
-    fn report(&self) -> Result<FileReport, StoreError> {
-        self.inner.report()
-    }
-
-    fn check(&self) -> Result<bool, StoreError> {
-        self.inner.check()
-    }
-
-    fn compact(&self) -> Result<(), StoreError> {
-        self.inner.compact()
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        self.inner.close()
-    }
-
-    fn reopen(&self) -> Result<(), OpenError> {
-        self.inner.reopen()
-    }
-
-    fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {
-        self.inner.copy_to(snapshot, path, creation_id)
+    fn has(&self, key: &[u8]) -> bool {
+        self.inner.snapshot().unwrap().get(Space::Rows, key, &mut |_| ()).unwrap()
     }
 }
 
@@ -118,7 +91,7 @@ fn p1_every_caller_is_told_after_the_commit_that_holds_its_work() {
         for caller in callers {
             caller.join().unwrap();
         }
-        assert!(store.commits.load(Ordering::SeqCst) <= 4);
+        assert!(store.stand.commits.load(Ordering::SeqCst) <= 4);
     });
 }
 
@@ -261,10 +234,10 @@ fn t5_who_must_be_alone_meets_no_commit() {
             assert!(matches!(others.call(put(b"a"), |_| ()), Ended::Stored(())));
         });
         commits.alone(|| {
-            let before = seen.commits.load(Ordering::SeqCst);
+            let before = seen.stand.commits.load(Ordering::SeqCst);
             thread::yield_now();
-            assert!(!seen.busy.load(Ordering::SeqCst), "a commit is in hand");
-            assert_eq!(seen.commits.load(Ordering::SeqCst), before);
+            assert!(!seen.stand.busy.load(Ordering::SeqCst), "a commit is in hand");
+            assert_eq!(seen.stand.commits.load(Ordering::SeqCst), before);
         });
         caller.join().unwrap();
     });

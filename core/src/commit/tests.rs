@@ -1,71 +1,35 @@
 //! Group commit over a store in memory, and over one that fails.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
 use std::task::{Wake, Waker};
 use std::thread;
 
+use super::double::{Double, Stand};
 use super::{Commits, Ended, Overlay};
 
 use crate::store::memory::MemoryStore;
-use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, Space, Store, StoreError, Writes};
+use crate::store::{CommitError, Snapshot, Space, Store, StoreError, Writes};
 
 /// Counts commits, and refuses them while told to.
-struct Counting {
-    inner: MemoryStore,
+#[derive(Default)]
+struct Counter {
     commits: AtomicU64,
     refuse: AtomicU64,
 }
 
-impl Counting {
-    fn new() -> Arc<Self> {
-        Arc::new(Self { inner: MemoryStore::new(), commits: AtomicU64::new(0), refuse: AtomicU64::new(0) })
-    }
-}
-
-impl Store for Counting {
-    fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
-        self.inner.snapshot()
-    }
-
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+impl Stand for Counter {
+    fn commit(&self, inner: &MemoryStore, writes: &Writes) -> Result<(), CommitError> {
         self.commits.fetch_add(u64::from(!writes.is_empty()), Ordering::SeqCst);
         match self.refuse.load(Ordering::SeqCst) {
-            0 => self.inner.commit(writes),
+            0 => inner.commit(writes),
             1 => Err(CommitError::NotStored(StoreError::Io(std::io::ErrorKind::StorageFull.into()))),
             _ => panic!("the engine below broke"),
         }
     }
-
-    fn check(&self) -> Result<bool, StoreError> {
-        self.inner.check()
-    }
-
-    fn file_bytes(&self) -> Result<u64, StoreError> {
-        self.inner.file_bytes()
-    }
-
-    fn report(&self) -> Result<FileReport, StoreError> {
-        self.inner.report()
-    }
-
-    fn compact(&self) -> Result<(), StoreError> {
-        self.inner.compact()
-    }
-
-    fn close(&self) -> Result<(), StoreError> {
-        self.inner.close()
-    }
-
-    fn reopen(&self) -> Result<(), OpenError> {
-        self.inner.reopen()
-    }
-
-    fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {
-        self.inner.copy_to(snapshot, path, creation_id)
-    }
 }
+
+type Counting = Double<Counter>;
 
 fn put(key: &'static [u8]) -> impl FnOnce(&mut Overlay) -> Result<(), ()> {
     move |overlay| {
@@ -80,7 +44,7 @@ fn has(store: &dyn Store, key: &[u8]) -> bool {
 
 #[test]
 fn s7_work_that_fails_or_panics_stores_nothing_and_harms_nobody() {
-    let store = Counting::new();
+    let store = Counting::behind(Counter::default());
     let commits = Commits::new(store.clone());
     let refused: Ended<(), &str> = commits.call_here(
         |overlay| {
@@ -104,31 +68,31 @@ fn s7_work_that_fails_or_panics_stores_nothing_and_harms_nobody() {
 
 #[test]
 fn work_that_writes_nothing_commits_nothing() {
-    let store = Counting::new();
+    let store = Counting::behind(Counter::default());
     let commits = Commits::new(store.clone());
     assert!(matches!(commits.call(|_| Ok::<_, ()>(7), |_| ()), Ended::Stored(7)));
-    assert_eq!(store.commits.load(Ordering::SeqCst), 0);
+    assert_eq!(store.stand.commits.load(Ordering::SeqCst), 0);
 }
 
 #[test]
 fn s6_everyone_whose_call_shared_a_commit_is_told_the_same() {
-    let store = Counting::new();
-    store.refuse.store(1, Ordering::SeqCst);
+    let store = Counting::behind(Counter::default());
+    store.stand.refuse.store(1, Ordering::SeqCst);
     let commits = Commits::new(store.clone());
     let failed = commits.call(put(b"a"), |outcome| assert!(outcome.is_err()));
     assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::NotStored(_))));
-    store.refuse.store(0, Ordering::SeqCst);
+    store.stand.refuse.store(0, Ordering::SeqCst);
     assert!(matches!(commits.call(put(b"b"), |outcome| assert!(outcome.is_ok())), Ended::Stored(())));
 }
 
 #[test]
 fn s7_a_panic_below_leaves_it_open_whether_it_was_stored() {
-    let store = Counting::new();
-    store.refuse.store(2, Ordering::SeqCst);
+    let store = Counting::behind(Counter::default());
+    store.stand.refuse.store(2, Ordering::SeqCst);
     let commits = Commits::new(store.clone());
     let failed = commits.call(put(b"a"), |_| ());
     assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::Open(_))));
-    store.refuse.store(0, Ordering::SeqCst);
+    store.stand.refuse.store(0, Ordering::SeqCst);
     assert!(matches!(commits.call(put(b"b"), |_| ()), Ended::Stored(())), "the next caller can still lead");
 }
 
@@ -137,7 +101,7 @@ fn s7_a_panic_below_leaves_it_open_whether_it_was_stored() {
 fn callers_share_commits_and_each_sees_what_the_one_before_wrote() {
     const CALLERS: u64 = 32;
     const CALLS: u64 = 50;
-    let store = Counting::new();
+    let store = Counting::behind(Counter::default());
     let commits = Commits::new(store.clone());
     let start = Barrier::new(usize::try_from(CALLERS).unwrap());
     thread::scope(|scope| {
@@ -167,7 +131,7 @@ fn callers_share_commits_and_each_sees_what_the_one_before_wrote() {
     let mut total = 0;
     store.snapshot().unwrap().get(Space::Rows, b"count", &mut |bytes| total = number(bytes)).unwrap();
     assert_eq!(total, CALLERS * CALLS);
-    assert!(store.commits.load(Ordering::SeqCst) <= CALLERS * CALLS);
+    assert!(store.stand.commits.load(Ordering::SeqCst) <= CALLERS * CALLS);
 }
 
 fn count(overlay: &mut Overlay) -> Result<(), ()> {
@@ -191,7 +155,7 @@ impl Wake for Unpark {
 
 #[test]
 fn a_future_is_woken_by_the_pump_and_its_work_is_done_even_if_it_is_dropped() {
-    let store = Counting::new();
+    let store = Counting::behind(Counter::default());
     let commits = Commits::new(store.clone());
     commits.start_pump();
     drop(commits.submit(put(b"dropped"), |_| ()));

@@ -143,7 +143,7 @@ impl Engine {
     /// bring to life again.
     fn stays_in_memory(&self, found: &Found, ask: &Ask) -> bool {
         let raised = found.record().map_or(ask.effect, |record| record.effect.max(ask.effect));
-        !self.is_shared && raised == Effect::InLedger && found.stored.is_none()
+        !self.is_shared() && raised == Effect::InLedger && found.stored.is_none()
     }
 }
 

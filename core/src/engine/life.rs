@@ -15,7 +15,7 @@ use crate::fences::Fences;
 use crate::home::Home;
 use crate::machine::record::{Lease, Stamp};
 use crate::options::Options;
-use crate::store::{CommitError, Space, Store, Writes};
+use crate::store::{Space, Store, Writes};
 use crate::volatile::Memory;
 
 impl Engine {
@@ -42,7 +42,6 @@ impl Engine {
             options,
             salt,
             fences: Fences::new(block.usable(is_shared), block.end),
-            is_shared,
             home,
             opening,
             opened_at,
@@ -163,8 +162,8 @@ impl Engine {
     fn open_again(&self) -> Result<(), EngineError> {
         self.commits.alone(|| {
             self.store.reopen()?;
-            let block = reserve_block(&*self.store, self.fences.next(), self.is_shared)?;
-            self.fences.replace(block.usable(self.is_shared), block.end);
+            let block = reserve_block(&*self.store, self.fences.next(), self.is_shared())?;
+            self.fences.replace(block.usable(self.is_shared()), block.end);
             self.set_phase(Phase::Open);
             Ok(())
         })
@@ -242,9 +241,7 @@ fn reserve_block(store: &dyn Store, at_least: u64, is_shared: bool) -> Result<Fe
     let block = FenceBlock::after(&*snapshot, at_least, is_shared)?;
     drop(snapshot);
     let (space, key, value) = block.row();
-    let mut writes = Writes::default();
-    writes.put(space, key, value);
-    store.commit(&writes).map_err(|error: CommitError| EngineError::Commit(Arc::new(error)))?;
+    store_row(store, space, key, value)?;
     Ok(block)
 }
 
@@ -257,9 +254,7 @@ fn opening_of(store: &dyn Store, boot: Boot) -> Result<u64, EngineError> {
         return Ok(first.opening);
     }
     drop(snapshot);
-    let mut writes = Writes::default();
-    writes.put(Space::Meta, BOOT.to_vec(), boot.encode());
-    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))?;
+    store_row(store, Space::Meta, BOOT.to_vec(), boot.encode())?;
     Ok(boot.opening)
 }
 
@@ -272,8 +267,13 @@ fn salt_of(store: &dyn Store, entropy: &dyn Entropy) -> Result<Salt, EngineError
     drop(snapshot);
     let mut salt = [0; 16];
     entropy.fill(&mut salt);
-    let mut writes = Writes::default();
-    writes.put(Space::Meta, SALT.to_vec(), salt.to_vec());
-    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))?;
+    store_row(store, Space::Meta, SALT.to_vec(), salt.to_vec())?;
     Ok(salt)
+}
+
+/// One row, in a commit of its own. The caller has the turn.
+fn store_row(store: &dyn Store, space: Space, key: Vec<u8>, value: Vec<u8>) -> Result<(), EngineError> {
+    let mut writes = Writes::default();
+    writes.put(space, key, value);
+    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))
 }

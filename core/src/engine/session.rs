@@ -274,7 +274,7 @@ impl Session<'_> {
         if let Some(fence) = self.engine.fences.take() {
             return Ok(fence);
         }
-        let block = FenceBlock::after(self.overlay, self.engine.fences.next(), self.engine.is_shared)?;
+        let block = FenceBlock::after(self.overlay, self.engine.fences.next(), self.engine.is_shared())?;
         let (space, key, value) = block.row();
         self.overlay.put(space, key, value);
         self.engine.fences.reserve(block.start, block.end);

@@ -57,7 +57,7 @@ impl Engine {
     pub(crate) fn heartbeat(self: &Arc<Self>, address: &Address, fence: u64, lease_ms: u64) -> Result<(), EngineError> {
         self.check_open()?;
         let decided = self.memory.with(address, |slot| -> Result<bool, EngineError> {
-            if slot.commits > 0 || self.is_shared {
+            if slot.commits > 0 || self.is_shared() {
                 return Ok(false);
             }
             let (snapshot, now) = (self.snapshot()?, self.now());
@@ -145,7 +145,7 @@ impl Session<'_> {
         let (found, _) = self.find(address)?;
         let now = self.now;
         self.engine.memory.with(address, |slot| beat(slot, found.record(), fence, lease_ms, now))?;
-        if self.engine.is_shared {
+        if self.engine.is_shared() {
             self.store_lease(address, fence, Lease { from: now, ms: lease_ms })?;
         }
         Ok(())

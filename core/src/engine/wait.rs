@@ -88,7 +88,7 @@ impl Engine {
     /// Until the wait is over, the lease may be, or another process may have settled, whichever is first.
     fn nap(&self, rest_ms: u64, left_ms: u64) -> Duration {
         let nap_ms = rest_ms.min(left_ms.max(1));
-        let nap_ms = if self.is_shared { nap_ms.min(LOOK_EVERY_MS) } else { nap_ms };
+        let nap_ms = if self.is_shared() { nap_ms.min(LOOK_EVERY_MS) } else { nap_ms };
         self.clock.sleep_for(Duration::from_millis(nap_ms))
     }
 }

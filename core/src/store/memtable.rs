@@ -71,6 +71,15 @@ impl Memtable {
         Changes { table: self, space, from, to, upto, chunk: Vec::new().into_iter(), ended: false }
     }
 
+    /// What every key has become, and `more` after that.
+    pub(super) fn latest_and(&self, more: Option<&Writes>) -> Writes {
+        let mut writes = self.latest();
+        if let Some(more) = more {
+            writes.absorb(more.clone());
+        }
+        writes
+    }
+
     /// What every key has become.
     pub(super) fn latest(&self) -> Writes {
         let spaces = self.spaces();

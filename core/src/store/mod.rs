@@ -224,6 +224,15 @@ pub(crate) enum CommitError {
     Open(#[source] StoreError),
 }
 
+impl CommitError {
+    /// What went wrong, for whom it makes no difference whether anything was stored.
+    pub(crate) fn into_cause(self) -> StoreError {
+        match self {
+            CommitError::NotStored(error) | CommitError::Open(error) => error,
+        }
+    }
+}
+
 /// Why a file could not be opened or created.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenError {

@@ -230,7 +230,7 @@ pub(crate) const MUTANTS: &[Mutant] = &[
     mutant(
         "a shared ledger keeps a reservation in memory",
         "core/src/engine/begin.rs",
-        ("!self.is_shared && raised == Effect::InLedger", "raised == Effect::InLedger"),
+        ("!self.is_shared() && raised == Effect::InLedger", "raised == Effect::InLedger"),
         PROCESSES,
     ),
     mutant(

@@ -11,7 +11,7 @@ use super::engine::{Engine, StoreOptions};
 use super::fresh::{Content, create_on};
 use crate::store::disk::{Disk, FileDisk};
 use crate::store::lock::{Against, FileLock};
-use crate::store::{CreationId, OpenError, Snapshot, Space, StoreError, Writes};
+use crate::store::{CommitError, CreationId, OpenError, Snapshot, Space, StoreError, Writes};
 
 /// Whose file is at the path now.
 pub(super) enum Placed {
@@ -62,9 +62,7 @@ fn copy_into(engine: &Engine, snapshot: &dyn Snapshot) -> Result<(), OpenError> 
             if last.is_none() {
                 break;
             }
-            engine.commit(&writes, 0).map_err(|error| match error {
-                crate::store::CommitError::NotStored(error) | crate::store::CommitError::Open(error) => error,
-            })?;
+            engine.commit(&writes, 0).map_err(CommitError::into_cause)?;
             after = last;
         }
     }

@@ -10,7 +10,7 @@ use super::region;
 use crate::store::disk::Disk;
 use crate::store::log::{Found, Log};
 use crate::store::memtable::Memtable;
-use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Turn, Writes};
+use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Writes};
 
 /// An open database with a log before it. Dropped without `close`, it is as if the process had been killed.
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl Logged {
         let mover = Mover::before(engine.gate());
         let both = LogAndTree { engine, writer: Mutex::new(writer), moved: Condvar::new(), latest: RwLock::default() };
         let logged = Logged { mover, both: Arc::new(both) };
-        logged.both.show(&logged.both.writer()).map_err(of_commit)?;
+        logged.both.show(&logged.both.writer()).map_err(CommitError::into_cause)?;
         if is_full {
             logged.both.move_full_half();
         }
@@ -101,7 +101,7 @@ impl Logged {
         // The view that is kept for everybody would count as a reader.
         *both.latest.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         let done = work(&mut both.engine);
-        both.show(&both.writer()).map_err(of_commit)?;
+        both.show(&both.writer()).map_err(CommitError::into_cause)?;
         done
     }
 }
@@ -113,11 +113,6 @@ impl Front for Logged {
 
     fn check(&self) -> Result<(), StoreError> {
         self.both.engine.check()
-    }
-
-    /// Nobody else has the file.
-    fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {
-        Ok((Turn::free(), self.snapshot()?))
     }
 
     /// The view that everybody shares until the next commit.
@@ -218,17 +213,14 @@ impl LogAndTree {
                 writer.full = None;
                 let _ = self.show(&writer);
             }
-            Err(error) => self.engine.poison_by(of_commit(error)),
+            Err(error) => self.engine.poison_by(error.into_cause()),
         }
         self.moved.notify_all();
     }
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again.
     fn move_all(&self, writer: &mut Writer, more: Option<&Writes>) -> Result<(), CommitError> {
-        let mut moved = writer.recent.latest();
-        if let Some(more) = more {
-            moved.absorb(more.clone());
-        }
+        let moved = writer.recent.latest_and(more);
         self.engine.commit(&moved, writer.log.generation() + 1)?;
         writer.log.begin_generation();
         writer.recent = Arc::default();
@@ -260,7 +252,7 @@ impl LogAndTree {
         if writer.recent.is_empty() {
             return Ok(());
         }
-        self.move_all(&mut writer, None).map_err(of_commit)
+        self.move_all(&mut writer, None).map_err(CommitError::into_cause)
     }
 
     /// Returns when no half of the log is on its way into the tree.
@@ -273,11 +265,5 @@ impl LogAndTree {
 
     fn writer(&self) -> MutexGuard<'_, Writer> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-pub(super) fn of_commit(error: CommitError) -> StoreError {
-    match error {
-        CommitError::NotStored(error) | CommitError::Open(error) => error,
     }
 }

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::create::{self, Placed};
 use super::engine::StoreOptions;
+use super::errors::while_opening;
 use super::front::Front;
 use super::header;
 use super::logged::Logged;
 use super::open::{Known, open_again_on};
 use super::peers::Peers;
-use super::shared::{Shared, unavailable};
+use super::shared::Shared;
 use super::witness::{Doubts, Witness};
 use crate::store::OpenError;
 use crate::store::disk::{Disk, FileDisk};
@@ -65,7 +66,7 @@ fn share(
     let (file, lock, [synced, locks]) = open_once_more(path, Against::Owners)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, Some(synced), lock));
     let peers = Peers::over(locks)?;
-    let _turn = peers.take_turn().map_err(unavailable)?;
+    let _turn = peers.take_turn().map_err(while_opening)?;
     prepare(&*disk)?;
     named(path, Shared::start(Witness::of(disk, doubts), cache_bytes, Arc::clone(&peers))?)
 }

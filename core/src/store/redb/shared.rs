@@ -13,9 +13,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::engine::{Engine, RedbSnapshot};
+use super::errors::while_opening;
 use super::front::Front;
 use super::layer::Layer;
-use super::logged::of_commit;
 use super::peers::Peers;
 use super::region;
 use crate::store::disk::Disk;
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Reader {
 impl Shared {
     /// Opens the file among its peers. The caller has the turn.
     pub(super) fn start(disk: Arc<dyn Disk>, cache_bytes: usize, peers: Arc<Peers>) -> Result<Shared, OpenError> {
-        let others = peers.join().map_err(unavailable)?;
+        let others = peers.join().map_err(while_opening)?;
         let (engine, found) = if others {
             let engine = Engine::join(disk, cache_bytes, peers.locks())?;
             engine.finish_for_others()?;
@@ -78,7 +78,11 @@ impl Shared {
         for writes in full.iter().chain(recent) {
             reader.add(writes);
         }
-        if full.is_empty() { Ok(()) } else { self.move_all(&mut reader, None).map_err(|error| of_commit(error).into()) }
+        if full.is_empty() {
+            Ok(())
+        } else {
+            self.move_all(&mut reader, None).map_err(|error| error.into_cause().into())
+        }
     }
 
     fn reader(&self) -> MutexGuard<'_, Reader> {
@@ -118,10 +122,7 @@ impl Shared {
             reader.log.append_mark().map_err(|error| CommitError::NotStored(self.failed(error)))?;
             reader.is_marked = true;
         }
-        let mut moved = reader.table.latest();
-        if let Some(more) = more {
-            moved.absorb(more.clone());
-        }
+        let moved = reader.table.latest_and(more);
         let generation = reader.log.generation() + 1;
         self.engine.commit(&moved, generation)?;
         reader.begin_again(generation);
@@ -133,7 +134,7 @@ impl Shared {
     fn settle(&self) -> Result<(), StoreError> {
         let mut reader = self.reader();
         self.catch_up_in_turn(&mut reader)?;
-        if reader.table.is_empty() { Ok(()) } else { self.move_all(&mut reader, None).map_err(of_commit) }
+        if reader.table.is_empty() { Ok(()) } else { self.move_all(&mut reader, None).map_err(CommitError::into_cause) }
     }
 
     /// What others have appended is on the disk from now on.
@@ -264,12 +265,5 @@ impl Front for Shared {
         drop(turn);
         peers.let_go();
         settled.and(closed)
-    }
-}
-
-pub(super) fn unavailable(error: StoreError) -> OpenError {
-    match error {
-        StoreError::Io(error) => OpenError::Unavailable(error),
-        other => other.into(),
     }
 }
