@@ -1,12 +1,9 @@
 //! Cases that broke a promise once, found by somebody who tried to (S3, P7, I1, G2, S9, T3): each failed before its mend.
 
 use std::collections::HashSet;
-use std::future::Future;
-use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,6 +11,7 @@ use keyledger::{
     Begin, Claim, Clock, Decision, Error, ErrorCode, ErrorMeans, Filter, Fingerprint, Janitor, Key, Ledger, Operation,
     RecordView, Resolution, Response, Scope, Settlement, StateName, SystemClock,
 };
+use keyledger_harness::futures::finish;
 
 static TOP_UP: Operation = Operation::in_ledger("top-up");
 static CHARGE: Operation = Operation::repeatable("charge");
@@ -29,19 +27,6 @@ fn acquired(ledger: &Ledger, operation: &Operation, key: &str) -> Claim {
     match ledger.begin_with(&begin(operation, key)).unwrap() {
         Decision::Acquired(claim) => claim,
         other => panic!("{other:?}"),
-    }
-}
-
-/// Polls until it is ready; a future that never ends is a failure.
-fn finish<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
-        }
-        assert!(Instant::now() < until, "it never ends");
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -161,8 +161,7 @@ fn l7_in_a_shared_ledger_a_wall_clock_that_is_set_back_ends_no_claim_of_another_
     let path = folder.path().join("ledger");
     let ledger = Ledger::builder().shared().open(&path).expect("a shared ledger");
     let held = claim(&ledger, Effect::Repeatable);
-    let output = std::process::Command::new(std::env::current_exe().expect("this program has a path"))
-        .args(["--exact", "a_process_whose_wall_clock_was_set_back", "--nocapture"])
+    let output = keyledger_harness::again::this_program("a_process_whose_wall_clock_was_set_back")
         .env(FILE, &path)
         .output()
         .expect("a process runs");

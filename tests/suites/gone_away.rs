@@ -2,9 +2,8 @@
 //! that nobody holds (S2, S3, S6, P6).
 
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, mpsc};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use keyledger::{
     Begin, Claim, Decision, Error, ErrorCode, Fingerprint, Key, Ledger, Operation, Response, Scope, StateName,
 };
 use keyledger_harness::disk::FakeDisk;
+use keyledger_harness::futures::finish;
 
 static TOP_UP: Operation = Operation::in_ledger("top-up");
 static CHARGE: Operation = Operation::repeatable("charge");
@@ -39,19 +39,6 @@ fn replayed(decision: Decision) -> Response {
     match decision {
         Decision::Replay(replay) => replay.response,
         other => panic!("{other:?}"),
-    }
-}
-
-/// Polls until it is ready; a future that never ends is a failure.
-fn finish<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-            return output;
-        }
-        assert!(Instant::now() < until, "it never ends");
-        thread::sleep(Duration::from_millis(1));
     }
 }
 

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use keyledger::{Ledger, SystemClock};
+use keyledger_harness::again::this_program;
 use keyledger_harness::history::{Recorder, read};
+use keyledger_harness::settings;
 
 use super::{are_explained, histories, history_of, pass_by_itself};
 
@@ -27,17 +29,12 @@ fn history_file(folder: &Path, number: u64, process: u32) -> PathBuf {
     folder.join(format!("{number}-{process}.json"))
 }
 
-fn number_of(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 /// Not a test of its own: the body of the processes that the test below starts.
 #[test]
 fn a_process_that_shares_a_ledger() {
-    let (Some(process), Some(folder)) = (number_of(PROCESS), std::env::var_os(FOLDER)) else { return };
-    let process = u32::try_from(process).expect("a small number");
+    let (Some(process), Some(folder)) = (settings::number::<u32>(PROCESS), std::env::var_os(FOLDER)) else { return };
     let folder = PathBuf::from(folder);
-    for number in 0..number_of(LEDGERS).expect("a process is told how many ledgers") {
+    for number in 0..settings::number::<u64>(LEDGERS).expect("a process is told how many ledgers") {
         let ledger = Ledger::builder().shared().open(ledger_file(&folder, number)).expect("a shared ledger");
         let recorder = Recorder::to_file(process, SystemClock, &history_file(&folder, number, process));
         meet(&folder, number, process);
@@ -58,10 +55,8 @@ fn meet(folder: &Path, number: u64, process: u32) {
 fn start(folder: &Path, process: u32, ledgers: u64) -> Child {
     let orders: [(&str, OsString); 3] =
         [(PROCESS, process.to_string().into()), (FOLDER, folder.into()), (LEDGERS, ledgers.to_string().into())];
-    Command::new(std::env::current_exe().expect("this program has a path"))
-        .args(["--exact", "processes::a_process_that_shares_a_ledger"])
+    this_program("processes::a_process_that_shares_a_ledger")
         .envs(orders)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .spawn()
         .expect("a process starts")

@@ -4,6 +4,7 @@ use super::diary::{self, Event};
 use super::worker::{DIARY, SEED as WORKER_SEED, open};
 use super::{judge, start};
 use keyledger::Ledger;
+use keyledger_harness::settings;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -59,8 +60,8 @@ impl Drop for Crowd {
 
 #[test]
 fn p2_of_four_processes_that_are_killed_again_and_again_nothing_is_lost_or_done_twice() {
-    let seconds = std::env::var(SECONDS).ok().and_then(|seconds| seconds.parse().ok()).unwrap_or(5);
-    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(|| fastrand::u64(..1 << 40));
+    let seconds = settings::number(SECONDS).unwrap_or(5);
+    let seed = settings::number(SEED).unwrap_or_else(|| fastrand::u64(..1 << 40));
     println!("{SEED}={seed} {SECONDS}={seconds}");
     let folder = tempfile::tempdir().expect("a folder");
     let mut crowd = Crowd { folder: folder.path().to_owned(), workers: Vec::new(), started: 0 };

@@ -12,7 +12,9 @@ mod worker;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
+
+use keyledger_harness::again::this_program;
 
 /// What a process started by a test is to do; it finds its orders in the environment.
 const ROLE: &str = "KEYLEDGER_TEST_ROLE";
@@ -33,12 +35,10 @@ fn a_process_that_a_test_started() {
 
 /// Starts a process of this program in a role.
 fn start(role: &str, file: &Path, orders: &[(&str, OsString)], stdout: Stdio) -> Child {
-    Command::new(std::env::current_exe().expect("this program has a path"))
-        .args(["--exact", "a_process_that_a_test_started", "--nocapture"])
+    this_program("a_process_that_a_test_started")
         .env(ROLE, role)
         .env(FILE, file)
         .envs(orders.iter().map(|(name, value)| (name, value)))
-        .stdin(Stdio::null())
         .stdout(stdout)
         .spawn()
         .expect("the process starts")

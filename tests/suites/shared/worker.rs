@@ -2,6 +2,7 @@
 
 use super::diary::{Diary, Event, now_ms};
 use keyledger::{Claim, Decision, Effect, Error, Fingerprint, Key, Ledger, Operation, Response, Scope};
+use keyledger_harness::settings;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub(crate) fn open(file: &Path) -> Ledger {
 
 /// Works until it is killed.
 pub(crate) fn work(file: &Path) {
-    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).expect("a worker is told its seed");
+    let seed = settings::number(SEED).expect("a worker is told its seed");
     let path = PathBuf::from(std::env::var_os(DIARY).expect("a worker is told its diary"));
     let ledger = open(file);
     let mut worker = Worker { ledger, diary: Diary::open(&path), random: fastrand::Rng::with_seed(seed) };
