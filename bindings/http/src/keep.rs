@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use keyledger::{Effect, Settlement};
+use keyledger::{Effect, ErrorMeans, Settlement};
 
 use crate::filter::kept;
 use crate::message::{Answer, Digested, Stored, StoredBody};
@@ -25,17 +25,9 @@ pub enum Keep {
 /// released; 500 and above goes by the effect (H6).
 pub fn by_status(status: u16, effect: Effect) -> Keep {
     match status {
-        401 | 403 | 408 | 409 | 425 | 429 => Keep::Release,
-        500.. => by_effect(effect),
+        500.. if effect == Effect::AtMostOnce => Keep::Park,
+        401 | 403 | 408 | 409 | 425 | 429 | 500.. => Keep::Release,
         _ => Keep::Complete,
-    }
-}
-
-/// What an error means that says nothing of itself (contract, section 3).
-fn by_effect(effect: Effect) -> Keep {
-    match effect {
-        Effect::InLedger | Effect::Repeatable => Keep::Release,
-        Effect::AtMostOnce => Keep::Park,
     }
 }
 
@@ -57,10 +49,7 @@ impl Route {
 
     /// What becomes of the claim of a handler that raised an error, panicked, or whose response broke off (S8).
     pub fn settlement_of_failure(&self, effect: Effect) -> Settlement {
-        match by_effect(effect) {
-            Keep::Park => Settlement::Park("the handler raised an error".to_owned()),
-            Keep::Release | Keep::Complete | Keep::Fail => Settlement::Release,
-        }
+        ErrorMeans::ByEffect.settlement(effect)
     }
 
     fn settlement_of(&self, effect: Effect, response: &Answer, body: StoredBody) -> Settlement {

@@ -27,6 +27,20 @@ pub enum ErrorMeans {
     Unknown(String),
 }
 
+impl ErrorMeans {
+    /// How a claim with this effect is settled, when its handler has raised such an error (contract, section 3; S8).
+    pub fn settlement(self, effect: Effect) -> Settlement {
+        match (self, effect) {
+            (ErrorMeans::ByEffect, Effect::InLedger | Effect::Repeatable) | (ErrorMeans::NotDone, _) => {
+                Settlement::Release
+            }
+            (ErrorMeans::ByEffect, Effect::AtMostOnce) => Settlement::Park("the handler raised an error".into()),
+            (ErrorMeans::Final(response), _) => Settlement::Fail(response),
+            (ErrorMeans::Unknown(reason), _) => Settlement::Park(reason),
+        }
+    }
+}
+
 /// What the caller of a refused key should do with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeyAdvice {
@@ -218,14 +232,7 @@ impl Ledger {
             Some(Settlement::Release | Settlement::Park(_)) => return Err(RunError::Handler(error)),
             None => {}
         }
-        let settlement = match (means, claim.effect()) {
-            (ErrorMeans::ByEffect, Effect::InLedger | Effect::Repeatable) | (ErrorMeans::NotDone, _) => {
-                Settlement::Release
-            }
-            (ErrorMeans::ByEffect, Effect::AtMostOnce) => Settlement::Park("the handler raised an error".into()),
-            (ErrorMeans::Final(response), _) => Settlement::Fail(response),
-            (ErrorMeans::Unknown(reason), _) => Settlement::Park(reason),
-        };
+        let settlement = means.settlement(claim.effect());
         match claim.settle_in_place(settlement) {
             Ok(()) => Err(RunError::Handler(error)),
             Err(Error::ClaimLost) => self.answer_now(begin),
