@@ -133,6 +133,16 @@ impl Ledger {
         }
     }
 
+    /// The longest response that this ledger keeps whole, in bytes (S4), as [`Builder::max_response_bytes`] has set it.
+    ///
+    /// ```
+    /// let ledger = keyledger::Ledger::builder().max_response_bytes(1000).in_memory().unwrap();
+    /// assert_eq!(ledger.max_response_bytes(), 1000);
+    /// ```
+    pub fn max_response_bytes(&self) -> usize {
+        self.engine().options.max_response_bytes
+    }
+
     /// A new key for a new operation: UUIDv7 by this ledger's clock and entropy (F5).
     pub fn new_key(&self) -> Key {
         Key::v7(self.engine().clock.wall_ms(), &*self.engine().entropy)

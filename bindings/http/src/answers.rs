@@ -1,8 +1,9 @@
 //! From what the ledger says to what goes over the wire (H4, H5, H11, H12, H14, H15).
 
-use keyledger::{Claim, Decision, Replay, Result};
+use keyledger::{Claim, Decision, Outcome, Replay, Response, Result, Settlement};
 
 use crate::date::http_date;
+use crate::filter::kept;
 use crate::keep::Keep;
 use crate::message::{Answer, Fields, Stored, StoredBody};
 use crate::problem::{Case, Problem};
@@ -12,9 +13,11 @@ use crate::route::Route;
 pub const REPLAYED_FIELD: &str = "Idempotent-Replayed";
 /// The field that tells how long the key protects.
 pub const EXPIRES_FIELD: &str = "Idempotency-Key-Expires";
-const EXPOSE_FIELD: &str = "Access-Control-Expose-Headers";
+pub(crate) const EXPOSE_FIELD: &str = "Access-Control-Expose-Headers";
 /// What a page's script may read of an answer (H16).
 pub const EXPOSED: &str = "Idempotent-Replayed, Idempotency-Key-Expires, Retry-After";
+/// Fields that the adapter alone says: what a handler says of them, which it may have from another server, is left out.
+pub const OWN_FIELDS: [&str; 2] = [REPLAYED_FIELD, EXPIRES_FIELD];
 
 /// What follows from a decision of `begin`.
 #[derive(Debug)]
@@ -31,8 +34,8 @@ pub enum Ruling {
 pub enum Settled {
     /// The adapter, with the settlement that the route gave: [`Route::settlement`] and its like.
     ByAdapter,
-    /// The handler itself.
-    ByHandler,
+    /// The handler itself; with what, where the claim tells ([`Claim::settled`]).
+    ByHandler(Option<Settlement>),
     /// Nobody: settling was answered with this error.
     Not(keyledger::Error),
 }
@@ -40,7 +43,7 @@ pub enum Settled {
 /// What is sent once the handler has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conclusion {
-    /// The handler's own response, with these field lines added.
+    /// The handler's own response, without its lines of [`OWN_FIELDS`], and with these field lines added.
     Own(Fields),
     /// This, and nothing of what the handler gave.
     Instead(Answer),
@@ -52,7 +55,7 @@ impl Route {
         match told {
             Ok(Decision::Acquired(claim)) => Ruling::Run(claim),
             Ok(told) => Ruling::Answer(self.answer_of(told)),
-            Err(_) => Ruling::Answer(exposing(self.not_available())),
+            Err(_) => Ruling::Answer(self.not_available()),
         }
     }
 
@@ -63,9 +66,9 @@ impl Route {
     pub fn conclude(&self, status: u16, settled: &Settled, now: Result<Decision>) -> Conclusion {
         match settled {
             Settled::ByAdapter => Conclusion::Own(exposed(expiry(&now))),
-            Settled::ByHandler => self.conclude_for_handler(status, now),
+            Settled::ByHandler(told) => self.conclude_for_handler(status, told.as_ref(), now),
             Settled::Not(keyledger::Error::ClaimLost) => Conclusion::Instead(self.answer_lost(now)),
-            Settled::Not(_) => Conclusion::Instead(exposing(self.not_available())),
+            Settled::Not(_) => Conclusion::Instead(self.not_available()),
         }
     }
 
@@ -76,29 +79,47 @@ impl Route {
 
     /// The same for a handler that raised an error: what was stored, if it settled or lost its claim, otherwise a 500.
     pub fn conclude_failure(&self, settled: &Settled, now: Result<Decision>) -> Answer {
-        match (settled, now) {
-            (Settled::Not(keyledger::Error::ClaimLost), now) => self.answer_lost(now),
-            (Settled::Not(_), _) => exposing(self.not_available()),
-            (Settled::ByHandler, Ok(Decision::Replay(replay))) => exposing(stored(&replay)),
-            (Settled::ByAdapter | Settled::ByHandler, Ok(Decision::Parked(_))) => {
-                exposing(self.problem(Case::HandlerFailed).unknown().answer())
-            }
-            (Settled::ByAdapter | Settled::ByHandler, _) => exposing(self.answer(Case::HandlerFailed)),
+        let is_parked = matches!(now, Ok(Decision::Parked(_)));
+        self.conclude_error(settled, now).unwrap_or_else(|| {
+            let failed = self.problem(Case::HandlerFailed);
+            if is_parked { failed.unknown().answer() } else { failed.answer() }
+        })
+    }
+
+    /// The same for an error that something around the adapter turns into an answer: none, if that may go on.
+    pub fn conclude_error(&self, settled: &Settled, now: Result<Decision>) -> Option<Answer> {
+        match settled {
+            Settled::ByAdapter => None,
+            Settled::ByHandler(told) => self.told_by_handler(told.as_ref(), &now),
+            Settled::Not(keyledger::Error::ClaimLost) => Some(self.answer_lost(now)),
+            Settled::Not(_) => Some(self.not_available()),
         }
     }
 
     /// H14: what the handler stored is the answer. Where it stored none, its response stands if it tells no outcome either.
-    fn conclude_for_handler(&self, status: u16, now: Result<Decision>) -> Conclusion {
+    fn conclude_for_handler(&self, status: u16, told: Option<&Settlement>, now: Result<Decision>) -> Conclusion {
+        if let Some(answer) = self.told_by_handler(told, &now) {
+            return Conclusion::Instead(answer);
+        }
         match now {
-            Ok(Decision::Replay(replay)) => Conclusion::Instead(exposing(stored(&replay))),
-            Ok(told) if self.tells_outcome(status) => Conclusion::Instead(self.answer_of(told)),
+            Ok(now) if self.tells_outcome(status) => Conclusion::Instead(self.answer_of(now)),
             Ok(_) => Conclusion::Own(exposed(None)),
-            Err(_) => Conclusion::Instead(exposing(self.not_available())),
+            Err(_) => Conclusion::Instead(self.not_available()),
+        }
+    }
+
+    /// What the handler has stored. With a retention of zero the claim alone knows it.
+    fn told_by_handler(&self, told: Option<&Settlement>, now: &Result<Decision>) -> Option<Answer> {
+        match (now, told) {
+            (Ok(Decision::Replay(replay)), _) => Some(self.stored(replay)),
+            (_, Some(Settlement::Complete(response))) => Some(self.stored_as(response, Outcome::Completed)),
+            (_, Some(Settlement::Fail(response))) => Some(self.stored_as(response, Outcome::Failed)),
+            (_, Some(_) | None) => None,
         }
     }
 
     fn tells_outcome(&self, status: u16) -> bool {
-        match (self.keep)(status, keyledger::Effect::Repeatable) {
+        match self.keep_by(status, keyledger::Effect::Repeatable) {
             Keep::Complete | Keep::Fail => true,
             Keep::Release | Keep::Park => false,
         }
@@ -109,34 +130,47 @@ impl Route {
         match self.rule(now) {
             Ruling::Answer(answer) => answer,
             // Nothing is granted here: a claim that is dropped ends its lease.
-            Ruling::Run(_) => exposing(self.not_available()),
+            Ruling::Run(_) => self.not_available(),
         }
     }
 
     fn answer_of(&self, told: Decision) -> Answer {
-        exposing(match told {
-            Decision::Replay(replay) => stored(&replay).with_field(REPLAYED_FIELD, "true"),
+        match told {
+            Decision::Replay(replay) => self.stored(&replay).with_field(REPLAYED_FIELD, "true"),
             Decision::InProgress(running) => self.problem(Case::InProgress).until(&running).answer(),
             Decision::Mismatch => self.answer(Case::Mismatch),
             Decision::Parked(parked) => self.problem(Case::Parked).saying(parked.reason.as_str()).answer(),
             Decision::Gone => self.answer(Case::Gone),
             Decision::Acquired(_) => self.not_available(),
-        })
+        }
+    }
+
+    /// What is stored, as it is told again.
+    fn stored(&self, replay: &Replay) -> Answer {
+        let answer = self.stored_as(&replay.response, replay.outcome);
+        answer.with_field(EXPIRES_FIELD, http_date(replay.expires_at_ms))
+    }
+
+    /// The same without its expiry. Whoever stored it, what must not be told again is not.
+    fn stored_as(&self, response: &Response, outcome: Outcome) -> Answer {
+        let Stored { status, fields, body } = Stored::of_response(response, outcome);
+        let fields = kept(&fields, &self.not_kept);
+        let answer = match body {
+            _ if has_no_body(status) => Answer { status, fields, body: Vec::new() },
+            StoredBody::Kept(body) => Answer { status, fields, body },
+            StoredBody::Omitted(known) => {
+                let problem = Problem::of(Case::BodyOmitted, status).with_digest(known).answer();
+                let told = fields.into_iter().filter(|(name, _)| !describes_body(name)).chain(problem.fields).collect();
+                return Answer { status, fields: told, body: problem.body };
+            }
+        };
+        answer.with_field(EXPOSE_FIELD, EXPOSED)
     }
 }
 
-/// What is stored, as it is told again.
-fn stored(replay: &Replay) -> Answer {
-    let Stored { status, fields, body } = Stored::of_response(&replay.response, replay.outcome);
-    let answer = match body {
-        StoredBody::Kept(body) => Answer { status, fields, body },
-        StoredBody::Omitted(known) => {
-            let problem = Problem::of(Case::BodyOmitted, status).with_digest(known).answer();
-            let told = fields.into_iter().filter(|(name, _)| !describes_body(name)).chain(problem.fields).collect();
-            Answer { status, fields: told, body: problem.body }
-        }
-    };
-    answer.with_field(EXPIRES_FIELD, http_date(replay.expires_at_ms))
+/// Statuses whose responses end with their head (RFC 9110, sections 15.2, 15.3.5, 15.3.6 and 15.4.5).
+fn has_no_body(status: u16) -> bool {
+    matches!(status, 100..=199 | 204 | 205 | 304)
 }
 
 /// Fields that belong to the body that was omitted, and not to the problem that stands for it.
@@ -157,8 +191,4 @@ fn expiry(now: &Result<Decision>) -> Option<u64> {
 fn exposed(expires_at_ms: Option<u64>) -> Fields {
     let expiry = expires_at_ms.map(|at_ms| (EXPIRES_FIELD.to_owned(), http_date(at_ms).into_bytes()));
     expiry.into_iter().chain([(EXPOSE_FIELD.to_owned(), EXPOSED.as_bytes().to_vec())]).collect()
-}
-
-fn exposing(answer: Answer) -> Answer {
-    answer.with_field(EXPOSE_FIELD, EXPOSED)
 }

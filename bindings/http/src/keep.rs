@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use keyledger::{Effect, ErrorMeans, Settlement};
+use keyledger::{Effect, ErrorMeans, Outcome, Response, Settlement};
 
 use crate::filter::kept;
 use crate::message::{Answer, Digested, Stored, StoredBody};
@@ -28,6 +28,25 @@ pub fn by_status(status: u16, effect: Effect) -> Keep {
         500.. if effect == Effect::AtMostOnce => Keep::Park,
         401 | 403 | 408 | 409 | 425 | 429 | 500.. => Keep::Release,
         _ => Keep::Complete,
+    }
+}
+
+/// The settlement as a ledger can store it that keeps at most `bytes_max` bytes of a response
+/// ([`Ledger::max_response_bytes`](keyledger::Ledger::max_response_bytes)). What is longer the ledger would drop status and all (S4);
+/// so only its body is left out, or, if the head alone is too long, its fields as well.
+pub fn fitting(settlement: Settlement, bytes_max: usize) -> Settlement {
+    let is_longer = |response: &Response| response.stored_bytes().is_some_and(|bytes| bytes.len() > bytes_max);
+    let fit = |response: Response, outcome| {
+        if is_longer(&response) {
+            Stored::of_response(&response, outcome).to_response_within(bytes_max)
+        } else {
+            response
+        }
+    };
+    match settlement {
+        Settlement::Complete(response) => Settlement::Complete(fit(response, Outcome::Completed)),
+        Settlement::Fail(response) => Settlement::Fail(fit(response, Outcome::Failed)),
+        other => other,
     }
 }
 
@@ -57,12 +76,17 @@ impl Route {
             let fields = kept(&response.fields, &self.not_kept);
             self.redacted(Stored { status: response.status, fields, body }).to_response()
         };
-        match (self.keep)(response.status, effect) {
+        match self.keep_by(response.status, effect) {
             Keep::Complete => Settlement::Complete(stored(body)),
             Keep::Fail => Settlement::Fail(stored(body)),
             Keep::Release => Settlement::Release,
             Keep::Park => Settlement::Park(format!("the handler answered {}", response.status)),
         }
+    }
+
+    /// A function that panics decides nothing: then it is as if there were none.
+    pub(crate) fn keep_by(&self, status: u16, effect: Effect) -> Keep {
+        catch_unwind(AssertUnwindSafe(|| (self.keep)(status, effect))).unwrap_or_else(|_| by_status(status, effect))
     }
 
     /// A hook that fails must not let out what it was to hide: nothing of the body is stored then, and its hash is not either.

@@ -2,7 +2,7 @@
 //!
 //! A server's adapter calls, in this order: [`Route::receive`] with the method and the key's field lines; its own scope function;
 //! [`Route::begin`] with the request; the ledger; [`Route::rule`]. If that says [`Ruling::Run`], the handler runs, then come
-//! [`Route::settlement`], the ledger again, and [`Route::conclude`]. Nothing here asks the time, opens a socket or spawns a task.
+//! [`Route::settlement`], [`fitting`], the ledger again, and [`Route::conclude`]. Nothing here asks the time, opens a socket or spawns a task.
 //!
 //! The rules are those of `docs/http-rules.md`, numbered H1 to H17 for servers and C1 to C4 for clients.
 
@@ -20,8 +20,8 @@ mod route;
 #[cfg(feature = "tower")]
 pub mod tower;
 
-pub use answers::{Conclusion, EXPIRES_FIELD, EXPOSED, REPLAYED_FIELD, Ruling, Settled};
-pub use keep::{Keep, by_status};
+pub use answers::{Conclusion, EXPIRES_FIELD, EXPOSED, OWN_FIELDS, REPLAYED_FIELD, Ruling, Settled};
+pub use keep::{Keep, by_status, fitting};
 pub use key::{KEY_FIELD, MalformedKey, key_of_lines};
 pub use message::Answer;
 pub use problem::{Case, PROBLEM_MEDIA_TYPE, TYPES};

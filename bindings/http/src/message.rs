@@ -4,8 +4,11 @@
 //! kept is told by one more field, [`OMITTED_FIELD`], whose value is an RFC 8941 Dictionary: `?1` alone, or `length` in bytes
 //! and `sha256` as bytes where they are known.
 
+use keyledger::options::RESPONSE_BYTES_MAX;
 use keyledger::{Body, Outcome, Response};
 use sha2::{Digest, Sha256};
+
+use crate::filter::kept;
 
 /// The media type of a stored response.
 pub const MEDIA_TYPE: &str = "application/http";
@@ -52,10 +55,16 @@ impl Answer {
         lines.find(|(line, _)| line.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_slice())
     }
 
-    /// The response to give to `complete` or `complete_with`, to be replayed with this status and these fields.
+    /// The response to give to `complete` or `complete_with`, to be replayed with this status and these fields, save those that are
+    /// never kept (H5). It is for a ledger with the default limit; one with another wants [`to_stored_within`](Answer::to_stored_within).
     pub fn to_stored(&self) -> Response {
-        Stored { status: self.status, fields: self.fields.clone(), body: StoredBody::Kept(self.body.clone()) }
-            .to_response()
+        self.to_stored_within(RESPONSE_BYTES_MAX)
+    }
+
+    /// The same for a ledger that keeps at most `bytes_max` bytes of a response: in what is longer the body is omitted.
+    pub fn to_stored_within(&self, bytes_max: usize) -> Response {
+        let (status, fields) = (self.status, kept(&self.fields, &[]));
+        Stored { status, fields, body: StoredBody::Kept(self.body.clone()) }.to_response_within(bytes_max)
     }
 }
 
@@ -112,6 +121,23 @@ impl Stored {
             bytes.extend_from_slice(body);
         }
         Response::new(MEDIA_TYPE, bytes)
+    }
+
+    /// The same in at most `bytes_max` bytes, if its status line alone fits: without its body where that is too long, without its
+    /// fields where the head is.
+    pub fn to_response_within(&self, bytes_max: usize) -> Response {
+        let fits = |response: &Response| response.stored_bytes().is_none_or(|bytes| bytes.len() <= bytes_max);
+        let whole = self.to_response();
+        if fits(&whole) {
+            return whole;
+        }
+        let body = match &self.body {
+            StoredBody::Kept(body) => StoredBody::Omitted(Some(Digested::of(body))),
+            omitted @ StoredBody::Omitted(_) => omitted.clone(),
+        };
+        let head = Self { body, ..self.clone() };
+        let with_fields = head.to_response();
+        if fits(&with_fields) { with_fields } else { Self { fields: Fields::new(), ..head }.to_response() }
     }
 
     fn head(&self, fields: &[(String, Vec<u8>)]) -> Vec<u8> {

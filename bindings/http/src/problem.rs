@@ -5,6 +5,7 @@ use std::time::Duration;
 use keyledger::{InProgress, KeyAdvice};
 use serde_json::{Map, Value, json};
 
+use crate::answers::{EXPOSE_FIELD, EXPOSED};
 use crate::message::{Answer, Digested, hex};
 
 /// Where the types of our problems, and what to do about each, are described. A type is this, `#` and the case's name.
@@ -193,6 +194,7 @@ impl Problem {
             members.insert("key_advice".to_owned(), json!(advice.as_str()));
         }
         let answer = Answer::of_status(self.status).with_field("Content-Type", PROBLEM_MEDIA_TYPE);
+        let answer = answer.with_field(EXPOSE_FIELD, EXPOSED);
         let answer = match self.retry_after {
             Some(span) => answer.with_field("Retry-After", whole_seconds(span).to_string()),
             None => answer,

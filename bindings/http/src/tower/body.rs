@@ -25,6 +25,9 @@ pub(super) enum Read {
 
 /// Reads a body of at most `bytes_max` bytes.
 pub(super) async fn read<B: Body<Data = Bytes>>(body: B, bytes_max: usize) -> Read {
+    if body.size_hint().lower() > bytes_max as u64 {
+        return Read::TooLarge;
+    }
     let mut body = pin!(body);
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {

@@ -102,9 +102,9 @@ impl RequestClaim {
 
     /// Settles it, unless the handler has. It is queued before the first await: dropping the future takes nothing back (S3).
     pub(super) async fn settle(&self, settlement: Settlement) -> Settled {
-        let claim = self.shared.claim.lock().await.take();
-        match claim.filter(|claim| claim.settled().is_none()) {
-            None => Settled::ByHandler,
+        match self.shared.claim.lock().await.take() {
+            None => Settled::ByHandler(None),
+            Some(claim) if claim.settled().is_some() => Settled::ByHandler(claim.settled().cloned()),
             Some(claim) => match claim.settle_async(settlement).await {
                 Ok(()) => Settled::ByAdapter,
                 Err(error) => Settled::Not(error.source),

@@ -14,7 +14,8 @@ use super::body::{BoxError, RequestBody, ResponseBody, flow, next, whole};
 use super::claim::RequestClaim;
 use super::heart::Heart;
 use super::service::{add, response};
-use crate::answers::{Conclusion, Settled};
+use crate::answers::{Conclusion, OWN_FIELDS, Settled};
+use crate::keep::fitting;
 use crate::message::Answer;
 use crate::route::Route;
 
@@ -65,8 +66,10 @@ impl Run {
             match handler.await {
                 Ok(Ok(response)) => self.answer(response, tell).await,
                 Ok(Err(error)) => {
-                    self.settle_failure().await;
-                    let _ = tell.send(Err(error));
+                    // What was stored, or who has won, is the answer all the same (H14, H15).
+                    let settled = self.settle_failure().await;
+                    let instead = self.route.conclude_error(&settled, self.ledger.ask(&self.begin));
+                    let _ = tell.send(instead.map(response).ok_or(error));
                 }
                 Err(_) => drop(tell.send(Ok(self.failed().await))),
             }
@@ -135,7 +138,7 @@ impl Run {
             None => self.route.settlement_past_limit(self.claim.effect(), &answer),
         };
         // The response has left: nobody is there to be told how this ends.
-        self.claim.settle(settlement).await;
+        self.store(settlement).await;
     }
 
     /// Holds a body back until it ends or passes the limit.
@@ -156,12 +159,16 @@ impl Run {
     }
 
     async fn settle(&self, head: &Parts, settlement: Settlement) -> Conclusion {
-        let settled = self.claim.settle(settlement).await;
+        let settled = self.store(settlement).await;
         self.route.conclude(head.status.as_u16(), &settled, self.ledger.ask(&self.begin))
     }
 
     async fn settle_failure(&self) -> Settled {
-        self.claim.settle(self.route.settlement_of_failure(self.claim.effect())).await
+        self.store(self.route.settlement_of_failure(self.claim.effect())).await
+    }
+
+    async fn store(&self, settlement: Settlement) -> Settled {
+        self.claim.settle(fitting(settlement, self.ledger.max_response_bytes())).await
     }
 
     async fn failed<R>(&self) -> Response<ResponseBody<R>> {
@@ -176,6 +183,9 @@ fn captured(head: &Parts, body: &[u8]) -> Answer {
 }
 
 fn with<R>(fields: crate::message::Fields, mut response: Response<R>) -> Response<R> {
+    for name in OWN_FIELDS {
+        response.headers_mut().remove(name);
+    }
     add(&mut response, fields);
     response
 }

@@ -10,10 +10,11 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{Either, Full};
-use keyledger::{HttpRequest, Key};
+use keyledger::{HttpRequest, Key, Operation, Scope};
 use tower_service::Service;
 
 use super::body::{BoxError, Read, RequestBody, ResponseBody, read, whole};
+use super::claim::RequestClaim;
 use super::layer::Guard;
 use super::run::Run;
 use crate::answers::Ruling;
@@ -80,7 +81,7 @@ struct Asked {
 }
 
 impl Asked {
-    async fn answer<S, B, R>(self, inner: S, parts: Parts, body: B) -> Result<Response<ResponseBody<R>>, S::Error>
+    async fn answer<S, B, R>(self, mut inner: S, parts: Parts, body: B) -> Result<Response<ResponseBody<R>>, S::Error>
     where
         S: Service<Request<RequestBody<B>>, Response = Response<R>> + Send + 'static,
         S::Future: Send + 'static,
@@ -91,6 +92,9 @@ impl Asked {
     {
         let Self { guard, route, key } = self;
         let Some(scope) = guard.scope_of(&parts) else { return Ok(response(route.no_principal())) };
+        if was_emptied(&parts, &body) {
+            return Ok(response(route.body_consumed()));
+        }
         let body = match read(body, route.request_bytes_max()).await {
             Read::Whole(body) => body,
             Read::TooLarge => return Ok(response(route.too_large())),
@@ -99,6 +103,10 @@ impl Asked {
         let announced = parts.headers.get(header::CONTENT_LENGTH).map(HeaderValue::as_bytes);
         if !Route::is_whole(announced, body.len()) {
             return Ok(response(route.body_consumed()));
+        }
+        if is_guarded(&parts, &scope, &key, || route.operation_of(&as_asked(&parts, &body))) {
+            let passed = inner.call(Request::from_parts(parts, Either::Right(Full::new(body))));
+            return Ok(passed.await?.map(Either::Left));
         }
         let begin = route.begin(&scope, &key, &as_asked(&parts, &body));
         // From the grant to the handler's own task nothing waits: a request that is dropped here has run nothing.
@@ -111,6 +119,19 @@ impl Asked {
             }
         }
     }
+}
+
+/// Whether a layer around this one holds the claim for the same key id: to ask the ledger once more would be to wait for oneself.
+fn is_guarded(parts: &Parts, scope: &Scope, key: &Key, operation: impl FnOnce() -> Operation) -> bool {
+    parts.extensions.get::<RequestClaim>().is_some_and(|claim| {
+        let id = claim.key_id();
+        id.scope() == scope && id.key() == key && id.operation().as_str() == operation().name()
+    })
+}
+
+/// Whether a body of any length is at its end before anybody here has asked for it: somebody else has (H17).
+fn was_emptied<B: Body>(parts: &Parts, body: &B) -> bool {
+    parts.headers.contains_key(header::TRANSFER_ENCODING) && body.is_end_stream()
 }
 
 fn as_asked<'a>(parts: &'a Parts, body: &'a [u8]) -> HttpRequest<'a> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 #[derive(Deserialize)]
@@ -73,6 +73,8 @@ pub(crate) struct Route {
     pub(crate) methods: Option<Vec<String>>,
     pub(crate) max_body_bytes: Option<usize>,
     pub(crate) max_request_bytes: Option<usize>,
+    /// The ledger's limit, not the route's.
+    pub(crate) max_response_bytes: Option<usize>,
     pub(crate) documentation: Option<String>,
     #[serde(default)]
     pub(crate) not_kept: Vec<String>,
@@ -110,6 +112,7 @@ pub(crate) enum KeepName {
     Fail,
     Release,
     Park,
+    Panics,
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -117,6 +120,7 @@ pub(crate) enum KeepName {
 pub(crate) enum Redaction {
     Fails,
     Blank,
+    Longer,
 }
 
 #[derive(Deserialize)]
@@ -176,8 +180,20 @@ impl Default for Handler {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Settles {
     Complete(String),
+    CompleteHttp(Told),
+    FailHttp(Told),
     Release,
     Park(String),
+}
+
+/// What a handler stores itself, as an HTTP response.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Told {
+    pub(crate) status: u16,
+    #[serde(default)]
+    pub(crate) fields: Vec<String>,
+    pub(crate) body: Bytes,
 }
 
 #[derive(Clone, Deserialize)]
@@ -269,6 +285,8 @@ pub(crate) enum Step {
         ms: u64,
     },
     Close,
+    Suspend,
+    Resume,
     Settles,
     Stored {
         #[serde(default)]
@@ -285,10 +303,17 @@ pub(crate) struct Expected {
     pub(crate) fields: BTreeMap<String, Lines>,
     pub(crate) replayed: Option<bool>,
     pub(crate) problem: Option<String>,
-    pub(crate) advice: Option<String>,
+    /// Where it is said: `null` is that there is none.
+    #[serde(deserialize_with = "said")]
+    pub(crate) advice: Option<Value>,
     pub(crate) retry_after: Option<(u64, u64)>,
     pub(crate) expires_at_ms: Option<u64>,
     pub(crate) broken: bool,
+}
+
+/// Tells `null` from a member that is not there.
+fn said<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
 }
 
 #[derive(Clone, Deserialize)]
@@ -334,4 +359,11 @@ pub(crate) struct Record {
     #[serde(default)]
     pub(crate) omitted: bool,
     pub(crate) derived: Option<String>,
+}
+
+impl Record {
+    /// Whether it says anything of what is stored.
+    pub(crate) fn expects_response(&self) -> bool {
+        self.omitted || self.status.is_some() || self.fields.is_some() || self.body.is_some() || self.derived.is_some()
+    }
 }

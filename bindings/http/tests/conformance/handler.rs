@@ -7,7 +7,7 @@ use keyledger::{Claim, Effect, Members, Operation, Response};
 use keyledger_http::message::{Fields, StoredBody};
 use keyledger_http::{Answer, Case, Keep, Route, RouteOperation};
 
-use crate::format::{EffectName, Handler, KeepName, KeyIs, Redaction, Scenario, Settles};
+use crate::format::{EffectName, Handler, KeepName, KeyIs, Redaction, Scenario, Settles, Told};
 
 /// What a handler plays, run by run.
 pub(crate) struct Script {
@@ -56,10 +56,12 @@ impl Play {
             let value = self.number.to_string().into_bytes();
             self.told = Some(claim.step(name, || Ok::<_, keyledger::Error>(value)).expect("the step is recorded"));
         }
-        if let Some(Settles::Complete(body)) = &self.handler.settles {
-            let stored = Response::new("text/plain", self.numbered(body));
-            claim.complete_with(|_| Ok::<_, keyledger::Error>(stored)).expect("the claim is completed");
-        }
+        let stored = match &self.handler.settles {
+            Some(Settles::Complete(body)) => Response::new("text/plain", self.numbered(body)),
+            Some(Settles::CompleteHttp(told)) => self.stored(told),
+            Some(Settles::FailHttp(_) | Settles::Release | Settles::Park(_)) | None => return,
+        };
+        claim.complete_with(|_| Ok::<_, keyledger::Error>(stored)).expect("the claim is completed");
     }
 
     /// Whether it waits after its effect.
@@ -69,14 +71,26 @@ impl Play {
 
     /// Whether it wants the claim for itself, to [`let_go`](Play::let_go) of it.
     pub(crate) fn takes_claim(&self) -> bool {
-        matches!(self.handler.settles, Some(Settles::Release | Settles::Park(_)))
+        matches!(self.handler.settles, Some(Settles::FailHttp(_) | Settles::Release | Settles::Park(_)))
     }
 
     pub(crate) fn let_go(&self, claim: Claim) {
         match &self.handler.settles {
             Some(Settles::Release) => claim.release().expect("the claim is released"),
             Some(Settles::Park(reason)) => claim.park(reason.clone()).expect("the claim is parked"),
-            Some(Settles::Complete(_)) | None => unreachable!("asked before"),
+            Some(Settles::FailHttp(told)) => claim.fail(self.stored(told)).expect("the claim is failed"),
+            Some(Settles::Complete(_) | Settles::CompleteHttp(_)) | None => unreachable!("asked before"),
+        }
+    }
+
+    fn stored(&self, told: &Told) -> Response {
+        Answer { status: told.status, fields: fields(&told.fields), body: self.body(&told.body) }.to_stored()
+    }
+
+    fn body(&self, bytes: &crate::format::Bytes) -> Vec<u8> {
+        match bytes {
+            crate::format::Bytes::Text(text) => self.numbered(text).into_bytes(),
+            other => other.bytes(),
         }
     }
 
@@ -84,10 +98,7 @@ impl Play {
         if self.handler.raises {
             return Ending::Raises;
         }
-        let body = self.told.clone().unwrap_or_else(|| match &self.handler.body {
-            crate::format::Bytes::Text(text) => self.numbered(text).into_bytes(),
-            other => other.bytes(),
-        });
+        let body = self.told.clone().unwrap_or_else(|| self.body(&self.handler.body));
         let answer = Answer { status: self.handler.status, fields: fields(&self.handler.fields), body };
         match self.handler.breaks_after {
             None => Ending::Answers(answer),
@@ -156,6 +167,10 @@ fn with<T>(route: Route, setting: Option<T>, set: impl Fn(Route, T) -> Route) ->
 fn redacting(route: Route, how: Redaction) -> Route {
     match how {
         Redaction::Fails => route.redact(|_| None),
+        Redaction::Longer => route.redact(|mut stored| {
+            stored.body = StoredBody::Kept(vec![b'x'; 2 * keyledger::options::RESPONSE_BYTES_MAX]);
+            Some(stored)
+        }),
         Redaction::Blank => route.redact(|mut stored| {
             stored.body = StoredBody::Kept(b"(blank)".to_vec());
             Some(stored)
@@ -169,6 +184,7 @@ fn keep_of(name: KeepName) -> Keep {
         KeepName::Fail => Keep::Fail,
         KeepName::Release => Keep::Release,
         KeepName::Park => Keep::Park,
+        KeepName::Panics => panic!("the function breaks"),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use keyledger::{Begin, Claim, HttpRequest, Ledger, ManualClock, Scope};
 use keyledger_http::message::{Fields, lines_of};
-use keyledger_http::{Answer, Conclusion, KEY_FIELD, Passage, Route, Ruling, Settled};
+use keyledger_http::{Answer, Conclusion, KEY_FIELD, OWN_FIELDS, Passage, Route, Ruling, Settled, fitting};
 
 use crate::format::{Request, Scenario};
 use crate::handler::{Ending, Play, Script, route};
@@ -27,7 +27,7 @@ struct Running {
 
 impl Pure {
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let (ledger, clock) = ledger();
+        let (ledger, clock) = ledger(scenario);
         Self { ledger, clock, route: route(scenario), script: Script::of(scenario), running: HashMap::new() }
     }
 
@@ -72,19 +72,20 @@ impl Pure {
         if play.takes_claim() {
             claim.take().into_iter().for_each(|claim| play.let_go(claim));
         }
-        let claim = claim.filter(|claim| claim.settled().is_none());
-        let settle = |settlement| match claim.map(|claim| claim.settle(settlement)) {
-            None => Settled::ByHandler,
-            Some(Ok(())) => Settled::ByAdapter,
-            Some(Err(error)) => Settled::Not(error.source),
+        let kept_max = self.ledger.max_response_bytes();
+        let settle = |settlement| match claim {
+            None => Settled::ByHandler(None),
+            Some(claim) if claim.settled().is_some() => Settled::ByHandler(claim.settled().cloned()),
+            Some(claim) => match claim.settle(fitting(settlement, kept_max)) {
+                Ok(()) => Settled::ByAdapter,
+                Err(error) => Settled::Not(error.source),
+            },
         };
         match play.end() {
             Ending::Answers(answer) => {
                 let settled = settle(route.settlement(effect, &answer));
                 match route.conclude(answer.status, &settled, self.ledger.ask(&begin)) {
-                    Conclusion::Own(added) => {
-                        added.into_iter().fold(answer, |answer, (name, value)| answer.with_field(&name, value))
-                    }
+                    Conclusion::Own(added) => with(answer, added),
                     Conclusion::Instead(answer) => answer,
                 }
             }
@@ -131,6 +132,13 @@ impl Adapter for Pure {
     fn cut_short(&mut self, _request: &Request) {}
 
     fn settles(&mut self) {}
+}
+
+/// The handler's own answer, with what the adapter says.
+fn with(mut answer: Answer, added: Fields) -> Answer {
+    answer.fields.retain(|(name, _)| !OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)));
+    answer.fields.extend(added);
+    answer
 }
 
 /// What a server adds to an answer that it sends.

@@ -61,7 +61,7 @@ type Reply = Response<BoxBody<Bytes, Broken>>;
 
 impl Served {
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let (ledger, clock) = ledger();
+        let (ledger, clock) = ledger(scenario);
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).enable_all().build().expect("a runtime");
         let script = Script::of(scenario);

@@ -16,10 +16,14 @@ pub(crate) const START_MS: u64 = 1_000_000_000_000;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A ledger and its clock.
-pub(crate) fn ledger() -> (Ledger, ManualClock) {
+pub(crate) fn ledger(scenario: &Scenario) -> (Ledger, ManualClock) {
     let clock = ManualClock::new(START_MS);
-    let ledger = Ledger::builder().clock(clock.clone()).in_memory().expect("a ledger in memory");
-    (ledger, clock)
+    let builder = Ledger::builder().clock(clock.clone());
+    let builder = match scenario.route.max_response_bytes {
+        Some(bytes) => builder.max_response_bytes(bytes),
+        None => builder,
+    };
+    (builder.in_memory().expect("a ledger in memory"), clock)
 }
 
 /// What plays the server.
@@ -67,6 +71,8 @@ fn play(step: &Step, adapter: &mut impl Adapter) -> Result<(), String> {
             Ok(())
         }
         Step::Close => adapter.ledger().close().map_err(|error| error.to_string()),
+        Step::Suspend => adapter.ledger().suspend().map_err(|error| error.to_string()),
+        Step::Resume => adapter.ledger().resume().map_err(|error| error.to_string()),
         Step::Settles => {
             adapter.settles();
             Ok(())

@@ -85,7 +85,7 @@ fn understand(bytes: &[u8], has_body: bool) -> Option<Answer> {
     let fields: Fields = message.headers.iter().map(|line| (line.name.to_owned(), line.value.to_vec())).collect();
     let status = message.code?;
     let rest = &bytes[length..];
-    let body = if has_body && status != 204 { unframed(&fields, rest)? } else { Vec::new() };
+    let body = if has_body && !matches!(status, 204 | 304) { unframed(&fields, rest)? } else { Vec::new() };
     Some(Answer { status, fields, body })
 }
 

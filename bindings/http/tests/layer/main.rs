@@ -1,7 +1,9 @@
-//! The layer in axum, on loopback: a crowd, heartbeats, disks that fail, nested routers.
+//! The layer in axum, on loopback: a crowd, heartbeats, disks that fail, nested routers, odd requests, services that fail.
 
 mod crowd;
+mod errors;
 mod faults;
 mod nested;
+mod odd;
 mod slow;
 mod stage;

@@ -27,6 +27,17 @@ fn h3_a_nested_route_is_named_by_the_path_as_it_was_received() {
     assert_eq!(server.post("/v1/charges", "k"), (200, "POST /v1/charges".to_owned()));
 }
 
+#[test]
+fn s9_a_layer_within_a_layer_lets_pass_what_the_outer_one_guards() {
+    let ledger = Ledger::in_memory().expect("a ledger");
+    let layer = || IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let server = Server::of(Router::new().route("/charges", post(operation).layer(layer())).layer(layer()));
+    for _ in 0..2 {
+        assert_eq!(server.post("/charges", "k"), (200, "POST /charges".to_owned()));
+    }
+    assert_eq!(ledger.list(&keyledger::Filter::all()).expect("a list").records.len(), 1);
+}
+
 /// Middleware that reads the body, and passes on none.
 async fn greedy(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
@@ -42,5 +53,8 @@ fn h17_a_body_that_was_read_before_the_layer_is_an_error_that_says_how_to_order_
     let (status, problem) = server.post("/charges", "k");
     assert_eq!(status, 500, "{problem}");
     assert!(problem.contains("#body-consumed") && problem.contains("put the idempotency layer before"), "{problem}");
+    let chunked = "Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n0\r\n\r\n";
+    let answer = server.raw(&format!("POST /charges HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n{chunked}"));
+    assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("#body-consumed"), "{answer}");
     assert!(ledger.list(&keyledger::Filter::all()).expect("a list").records.is_empty());
 }

@@ -26,6 +26,16 @@ impl Server {
         Self { port, _runtime: runtime }
     }
 
+    /// Everything that comes back for these bytes, until the server closes the connection.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let mut connection = connect(self.port);
+        // A server may answer, and close, before it has read everything.
+        let _ = connection.write_all(request.as_bytes());
+        let mut answer = Vec::new();
+        let _ = connection.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
     /// The status and the body of the answer to a POST.
     pub(crate) fn post(&self, path: &str, key: &str) -> (u16, String) {
         post(self.port, path, key)
