@@ -5,7 +5,7 @@ use keyledger::{Claim, Decision, Outcome, Replay, Response, Result, Settlement};
 use crate::date::http_date;
 use crate::filter::kept;
 use crate::keep::Keep;
-use crate::message::{Answer, Fields, Stored, StoredBody};
+use crate::message::{Answer, Digested, Fields, Stored, StoredBody};
 use crate::problem::{Case, Problem};
 use crate::route::Route;
 
@@ -112,8 +112,8 @@ impl Route {
     fn told_by_handler(&self, told: Option<&Settlement>, now: &Result<Decision>) -> Option<Answer> {
         match (now, told) {
             (Ok(Decision::Replay(replay)), _) => Some(self.stored(replay)),
-            (_, Some(Settlement::Complete(response))) => Some(self.stored_as(response, Outcome::Completed)),
-            (_, Some(Settlement::Fail(response))) => Some(self.stored_as(response, Outcome::Failed)),
+            (_, Some(Settlement::Complete(response))) => Some(self.stored_as(response, Outcome::Completed, None)),
+            (_, Some(Settlement::Fail(response))) => Some(self.stored_as(response, Outcome::Failed, None)),
             (_, Some(_) | None) => None,
         }
     }
@@ -147,25 +147,29 @@ impl Route {
 
     /// What is stored, as it is told again.
     fn stored(&self, replay: &Replay) -> Answer {
-        let answer = self.stored_as(&replay.response, replay.outcome);
-        answer.with_field(EXPIRES_FIELD, http_date(replay.expires_at_ms))
+        self.stored_as(&replay.response, replay.outcome, Some(replay.expires_at_ms))
     }
 
-    /// The same without its expiry. Whoever stored it, what must not be told again is not.
-    fn stored_as(&self, response: &Response, outcome: Outcome) -> Answer {
+    /// Whoever stored it, what must not be told again is not. In the order of a first answer.
+    fn stored_as(&self, response: &Response, outcome: Outcome, expires_at_ms: Option<u64>) -> Answer {
         let Stored { status, fields, body } = Stored::of_response(response, outcome);
         let fields = kept(&fields, &self.not_kept);
-        let answer = match body {
+        let mut answer = match body {
             _ if has_no_body(status) => Answer { status, fields, body: Vec::new() },
             StoredBody::Kept(body) => Answer { status, fields, body },
-            StoredBody::Omitted(known) => {
-                let problem = Problem::of(Case::BodyOmitted, status).with_digest(known).answer();
-                let told = fields.into_iter().filter(|(name, _)| !describes_body(name)).chain(problem.fields).collect();
-                return Answer { status, fields: told, body: problem.body };
-            }
+            StoredBody::Omitted(known) => omitted(status, fields, known),
         };
-        answer.with_field(EXPOSE_FIELD, EXPOSED)
+        answer.fields.extend(exposed(expires_at_ms));
+        answer
     }
+}
+
+/// The problem that stands for a body that was not kept.
+fn omitted(status: u16, fields: Fields, known: Option<Digested>) -> Answer {
+    let mut answer = Problem::of(Case::BodyOmitted, status).with_digest(known).answer();
+    answer.fields.retain(|(name, _)| name != EXPOSE_FIELD);
+    answer.fields = fields.into_iter().filter(|(name, _)| !describes_body(name)).chain(answer.fields).collect();
+    answer
 }
 
 /// Statuses whose responses end with their head (RFC 9110, sections 15.2, 15.3.5, 15.3.6 and 15.4.5).

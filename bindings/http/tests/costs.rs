@@ -46,6 +46,7 @@ where
         let before = processor_time();
         for _ in 0..REQUESTS {
             let answer = service.clone().oneshot(request(key)).await.expect("an answer");
+            assert_eq!(answer.headers().contains_key("idempotent-replayed"), key.is_some());
             answer.into_body().collect().await.expect("a body");
         }
         least = least.min(processor_time().saturating_sub(before) / REQUESTS);

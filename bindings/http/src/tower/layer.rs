@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use keyledger::{Ledger, Scope};
+use tokio::sync::watch;
 use tower_layer::Layer;
 
 use super::service::Idempotency;
@@ -25,6 +26,19 @@ pub(super) struct Guard {
     pub(super) ledger: Ledger,
     route_of: Box<RouteOf>,
     scope_of: Box<ScopeOf>,
+    /// How many handlers run.
+    running: Arc<watch::Sender<usize>>,
+}
+
+/// A handler that runs, until this is dropped.
+pub(super) struct Running {
+    count: Arc<watch::Sender<usize>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.count.send_modify(|count| *count -= 1);
+    }
 }
 
 impl IdempotencyLayer {
@@ -40,7 +54,15 @@ impl IdempotencyLayer {
         route: impl Fn(&Parts) -> Option<Arc<Route>> + Send + Sync + 'static,
         scope: impl Fn(&Parts) -> Option<Scope> + Send + Sync + 'static,
     ) -> Self {
-        Self { guard: Arc::new(Guard { ledger, route_of: Box::new(route), scope_of: Box::new(scope) }) }
+        let running = Arc::new(watch::Sender::new(0));
+        Self { guard: Arc::new(Guard { ledger, route_of: Box::new(route), scope_of: Box::new(scope), running }) }
+    }
+
+    /// Returns when no handler runs under a key, and what they came to is stored: also for clients that have gone away, whom a
+    /// server that stops does not wait for (H9). To be awaited when the server has ended and before the runtime does.
+    pub async fn idle(&self) {
+        // The sender is in `self`: it outlives the wait.
+        let _ = self.guard.running.subscribe().wait_for(|count| *count == 0).await;
     }
 }
 
@@ -55,6 +77,11 @@ impl<S> Layer<S> for IdempotencyLayer {
 impl Guard {
     pub(super) fn route_of(&self, parts: &Parts) -> Option<Arc<Route>> {
         (self.route_of)(parts)
+    }
+
+    pub(super) fn running(&self) -> Running {
+        self.running.send_modify(|count| *count += 1);
+        Running { count: self.running.clone() }
     }
 
     pub(super) fn scope_of(&self, parts: &Parts) -> Option<Scope> {

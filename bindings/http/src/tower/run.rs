@@ -13,6 +13,7 @@ use tower_service::Service;
 use super::body::{BoxError, RequestBody, ResponseBody, flow, next, whole};
 use super::claim::RequestClaim;
 use super::heart::Heart;
+use super::layer::{Guard, Running};
 use super::service::{add, response};
 use crate::answers::{Conclusion, OWN_FIELDS, Settled};
 use crate::keep::fitting;
@@ -26,6 +27,7 @@ pub(super) struct Run {
     begin: Begin,
     claim: RequestClaim,
     _heart: Heart,
+    _running: Running,
 }
 
 type Tell<R, E> = oneshot::Sender<Result<Response<ResponseBody<R>>, E>>;
@@ -38,10 +40,11 @@ enum Held {
 }
 
 impl Run {
-    pub(super) fn new(ledger: Ledger, route: Arc<Route>, begin: Begin, claim: Claim) -> Self {
+    pub(super) fn new(guard: &Guard, route: Arc<Route>, begin: Begin, claim: Claim) -> Self {
+        let ledger = guard.ledger.clone();
         let claim = RequestClaim::new(claim);
         let heart = Heart::start(ledger.clone(), claim.clone(), route.lease_time(), route.heartbeat_interval());
-        Self { ledger, route, begin, claim, _heart: heart }
+        Self { ledger, route, begin, claim, _heart: heart, _running: guard.running() }
     }
 
     /// Starts the task; what is returned only listens to it.

@@ -114,7 +114,7 @@ impl Asked {
             Ruling::Answer(answer) => Ok(response(answer)),
             Ruling::Run(claim) => {
                 let request = Request::from_parts(parts, Either::Right(Full::new(body)));
-                let run = Run::new(guard.ledger.clone(), route.clone(), begin, claim);
+                let run = Run::new(&guard, route.clone(), begin, claim);
                 run.start(inner, request).await.unwrap_or_else(|_| Ok(response(route.not_available())))
             }
         }

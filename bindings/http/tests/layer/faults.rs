@@ -49,6 +49,76 @@ fn h4_a_disk_that_is_full_is_a_503_and_no_handler_runs() {
     }
 }
 
+/// An answer that fills many pages of the file.
+async fn long(State(till): State<Till>) -> String {
+    till.runs.fetch_add(1, Ordering::SeqCst);
+    "done".repeat(50_000)
+}
+
+/// A server of long answers, on a ledger that keeps no page in memory.
+fn server_of_long(till: &Till) -> (Server, Ledger) {
+    let builder = Ledger::builder().cache_bytes(0);
+    let ledger = builder.open_disk(Arc::new(till.disk.clone())).expect("a ledger");
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let router = Router::new().route("/charges", post(long).layer(layer)).with_state(till.clone());
+    (Server::of(router), ledger)
+}
+
+/// What `post` is told where the `number`-th call of a freshly opened ledger's disk fails, and whether it did.
+fn told_over(image: &[u8], number: u64, fault: Fault) -> ((u16, String), bool, usize) {
+    let till = Till { disk: FakeDisk::of(image.to_vec()), ..Till::default() };
+    let (server, ledger) = server_of_long(&till);
+    till.disk.fail_call_with(number, fault);
+    let told = server.post("/charges", "a");
+    let has_failed = till.disk.has_failed();
+    till.disk.heal();
+    ledger.reopen().expect("it is opened again");
+    assert_eq!(server.post("/charges", "a"), (200, "done".repeat(50_000)), "after call {number} failed with {fault:?}");
+    (told, has_failed, till.runs.load(Ordering::SeqCst))
+}
+
+#[test]
+fn h4_a_replay_whose_reading_fails_is_a_503_and_no_handler_runs() {
+    let till = Till::default();
+    let (server, ledger) = server_of_long(&till);
+    assert_eq!(server.post("/charges", "a").0, 200);
+    // From the log, which is kept in memory, into the tree.
+    ledger.compact(true).expect("it is compacted");
+    ledger.close().expect("it is closed");
+    let image = till.disk.shown();
+    for fault in [Fault::Io, Fault::ShortRead] {
+        let failed = (1..100).take_while(|number| {
+            let ((status, text), has_failed, runs) = told_over(&image, *number, fault);
+            assert_eq!(runs, 0, "call {number} failed with {fault:?}");
+            let wanted = if has_failed { (503, "#not-available") } else { (200, "done") };
+            assert!(status == wanted.0 && text.contains(wanted.1), "call {number}, {fault:?}: {status} {text:.300}");
+            has_failed
+        });
+        assert!(failed.count() > 0, "a replay reads: {fault:?}");
+    }
+}
+
+#[test]
+fn h4_a_ledger_whose_file_cannot_be_opened_again_is_a_503() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, away) = (folder.path().join("a.kl"), folder.path().join("b.kl"));
+    let (till, ledger) = (Till::default(), Ledger::open(&path).expect("a ledger"));
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let server = Server::of(Router::new().route("/charges", post(handler).layer(layer)).with_state(till.clone()));
+    assert_eq!(server.post("/charges", "a").0, 200);
+    ledger.suspend().expect("it is suspended");
+    std::fs::rename(&path, &away).expect("the file is moved away");
+    for stranger in [&b""[..], b"no ledger at all"] {
+        std::fs::write(&path, stranger).expect("another file is there");
+        ledger.resume().expect_err("it is refused");
+        assert_eq!((server.post("/charges", "a").0, server.post("/charges", "b").0), (503, 503));
+    }
+    assert_eq!(till.runs.load(Ordering::SeqCst), 1);
+    std::fs::rename(&away, &path).expect("the file is back");
+    ledger.resume().expect("it is resumed");
+    assert_eq!(server.post("/charges", "a"), (200, "done".to_owned()));
+}
+
 #[test]
 fn h9_an_outcome_that_could_not_be_stored_is_not_told() {
     let till = Till { fills_up: true, ..Till::default() };

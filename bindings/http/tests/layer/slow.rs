@@ -9,8 +9,9 @@ use axum::Router;
 use axum::extract::{Extension, State};
 use axum::routing::post;
 use keyledger::{Effect, Ledger};
-use keyledger_http::Route;
 use keyledger_http::tower::{IdempotencyLayer, RequestClaim};
+use keyledger_http::{Answer, Route};
+use tower::{Layer, ServiceExt};
 
 use crate::stage::{Server, one_user};
 
@@ -19,9 +20,13 @@ type Runs = Arc<AtomicUsize>;
 const LEASE: Duration = Duration::from_millis(600);
 
 fn server(handler: axum::routing::MethodRouter<Runs>, ledger: &Ledger, runs: &Runs) -> Server {
+    Server::of(router(handler, ledger, runs))
+}
+
+fn router(handler: axum::routing::MethodRouter<Runs>, ledger: &Ledger, runs: &Runs) -> Router {
     let route = Route::required(Effect::Repeatable).lease(LEASE);
     let layer = IdempotencyLayer::new(ledger.clone(), route, one_user);
-    Server::of(Router::new().route("/slow", handler.layer(layer)).with_state(runs.clone()))
+    Router::new().route("/slow", handler.layer(layer)).with_state(runs.clone())
 }
 
 async fn slow(State(runs): State<Runs>) -> String {
@@ -72,6 +77,59 @@ fn h10_h15_a_heartbeat_tells_the_handler_that_its_claim_is_lost_and_its_answer_i
         first.join().expect("the first")
     });
     assert_eq!(answer.1, "the second");
+}
+
+/// Fills up the threads that are there for what blocks.
+async fn blocks(State(runs): State<Runs>) -> String {
+    let run = runs.fetch_add(1, Ordering::SeqCst) + 1;
+    tokio::task::spawn_blocking(|| thread::sleep(3 * LEASE)).await.expect("it ends");
+    format!("run {run}")
+}
+
+#[test]
+fn h10_heartbeats_wait_for_no_handler_that_blocks() {
+    let (ledger, runs) = (Ledger::in_memory().expect("a ledger"), Runs::default());
+    let server = Server::with_blocking_threads(router(post(blocks), &ledger, &runs), 1);
+    thread::scope(|scope| {
+        let first = scope.spawn(|| server.post("/slow", "k"));
+        thread::sleep(2 * LEASE);
+        assert_eq!(server.post("/slow", "k").0, 409);
+        assert_eq!(first.join().expect("the first"), (200, "run 1".to_owned()));
+    });
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
+}
+
+/// Completes its claim, and goes on until heartbeats have come by.
+async fn completes(State(losses): State<Runs>, Extension(claim): Extension<RequestClaim>) {
+    let stored = Answer::of_status(200).with_body("mine").to_stored();
+    let completed = claim.lock().await.expect("the claim").complete_with(|_| Ok::<_, keyledger::Error>(stored));
+    completed.expect("it is completed");
+    tokio::time::sleep(LEASE).await;
+    losses.fetch_add(claim.is_lost().into(), Ordering::SeqCst);
+}
+
+#[test]
+fn h10_h14_a_claim_that_the_handler_has_settled_itself_is_not_lost() {
+    let (ledger, losses) = (Ledger::in_memory().expect("a ledger"), Runs::default());
+    let server = server(post(completes), &ledger, &losses);
+    assert_eq!(server.post("/slow", "k"), (200, "mine".to_owned()));
+    assert_eq!(losses.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn h9_a_server_that_stops_can_wait_for_the_handlers_of_clients_that_are_gone() {
+    let (ledger, runs) = (Ledger::in_memory().expect("a ledger"), Runs::default());
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::AtMostOnce), one_user);
+    let service = layer.layer(post(slow).with_state(runs.clone()));
+    let request = http::Request::post("/slow").header("Idempotency-Key", "k").body(axum::body::Body::empty());
+    let asked = tokio::spawn(service.oneshot(request.expect("a request")));
+    while runs.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    asked.abort();
+    layer.idle().await;
+    let record = ledger.list(&keyledger::Filter::all()).expect("a list").records.remove(0);
+    assert_eq!(record.state().as_str(), "completed");
 }
 
 async fn ends_at_once() -> &'static str {

@@ -18,8 +18,13 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn of(router: Router) -> Self {
+        Self::with_blocking_threads(router, 512)
+    }
+
+    /// One whose runtime has that many threads for what blocks.
+    pub(crate) fn with_blocking_threads(router: Router, count: usize) -> Self {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(2).enable_all().build().expect("a runtime");
+        let runtime = runtime.worker_threads(2).max_blocking_threads(count).enable_all().build().expect("a runtime");
         let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0))).expect("a port");
         let port = listener.local_addr().expect("an address").port();
         runtime.spawn(async move { axum::serve(listener, router).await });
@@ -48,7 +53,7 @@ pub(crate) fn one_user(_: &Parts) -> Option<Scope> {
 }
 
 /// The bytes of a POST whose body is its path.
-fn request(path: &str, key: &str) -> String {
+pub(crate) fn request(path: &str, key: &str) -> String {
     let length = path.len();
     let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n");
     format!("{head}Idempotency-Key: \"{key}\"\r\n\r\n{path}")
