@@ -21,11 +21,11 @@ pub enum Keep {
     Park,
 }
 
-/// The default: below 500 complete, except what was turned away before taking effect (401, 403, 408, 409, 425, 429), which is
-/// released; 500 and above goes by the effect (H6).
+/// The default: below 500 complete, except what was turned away before taking effect (401, 403, 409, 425, 429), which is
+/// released; 500 and above, and 408, go by the effect (H6).
 pub fn by_status(status: u16, effect: Effect) -> Keep {
     match status {
-        500.. if effect == Effect::AtMostOnce => Keep::Park,
+        408 | 500.. if effect == Effect::AtMostOnce => Keep::Park,
         401 | 403 | 408 | 409 | 425 | 429 | 500.. => Keep::Release,
         _ => Keep::Complete,
     }
@@ -107,13 +107,15 @@ mod tests {
         for status in [200, 201, 204, 301, 400, 404, 410, 422, 499] {
             assert_eq!(by_status(status, Effect::AtMostOnce), Keep::Complete, "{status}");
         }
-        for status in [401, 403, 408, 409, 425, 429] {
+        for status in [401, 403, 409, 425, 429] {
             assert_eq!(by_status(status, Effect::AtMostOnce), Keep::Release, "{status}");
         }
         for (effect, keep) in
             [(Effect::InLedger, Keep::Release), (Effect::Repeatable, Keep::Release), (Effect::AtMostOnce, Keep::Park)]
         {
-            assert_eq!((by_status(500, effect), by_status(503, effect)), (keep, keep));
+            for status in [408, 500, 503] {
+                assert_eq!(by_status(status, effect), keep, "{status}");
+            }
         }
     }
 

@@ -85,10 +85,10 @@ impl Reading {
     pub fn of(answer: &Answer, now_ms: u64) -> Self {
         let problem = Problem::of(answer);
         let retry_after = retry_after(answer, now_ms);
-        let meaning = meaning(answer.status, &problem, retry_after.is_some());
+        let (meaning, trace) = means(answer.status, &problem, retry_after.is_some());
         Self {
             meaning,
-            trace: trace(answer.status, meaning),
+            trace,
             is_replay: answer.field(REPLAYED_FIELD).is_some_and(|value| value.eq_ignore_ascii_case(b"true")),
             key_advice: problem.advice,
             retry_after,
@@ -129,27 +129,22 @@ impl Reading {
     }
 }
 
-fn meaning(status: u16, problem: &Problem, asks_to_wait: bool) -> Meaning {
-    match status {
-        200..=299 => Meaning::Yes,
-        401 => Meaning::HoldLane,
-        403 => Meaning::HoldEntry,
-        409 if problem.is(Case::Parked) => Meaning::Unknown,
-        410 if problem.is(Case::Gone) => Meaning::Unknown,
-        409 if problem.is(Case::InProgress) || problem.advice == Some(KeyAdvice::Reuse) || asks_to_wait => {
-            Meaning::Later
-        }
-        425 => Meaning::Later,
-        300..=407 | 409..=428 | 430..=499 => Meaning::No,
-        _ => Meaning::Retry,
-    }
-}
-
-fn trace(status: u16, meaning: Meaning) -> Trace {
-    match (meaning, status) {
-        (Meaning::HoldLane | Meaning::HoldEntry, _) | (_, 425 | 429) => Trace::None,
-        (Meaning::Yes | Meaning::No, _) => Trace::Told,
-        (Meaning::Later | Meaning::Retry | Meaning::Unknown, _) => Trace::Unknown,
+/// What an answer means, and what its try may have left behind. Our own problems are told by their type: a server may give them
+/// another status (H4).
+fn means(status: u16, problem: &Problem, asks_to_wait: bool) -> (Meaning, Trace) {
+    let is_reuse = problem.advice == Some(KeyAdvice::Reuse);
+    match (status, problem.case()) {
+        (200..=299, _) => (Meaning::Yes, Trace::Told),
+        (_, Some(Case::Parked | Case::Gone)) => (Meaning::Unknown, Trace::Unknown),
+        (_, Some(Case::InProgress)) => (Meaning::Later, Trace::Unknown),
+        (_, Some(Case::NotAvailable | Case::HandlerFailed)) => (Meaning::Retry, Trace::Unknown),
+        (401, _) => (Meaning::HoldLane, Trace::None),
+        (403, _) => (Meaning::HoldEntry, Trace::None),
+        (409, _) if is_reuse || asks_to_wait => (Meaning::Later, Trace::Unknown),
+        (425, _) => (Meaning::Later, Trace::None),
+        (429, _) => (Meaning::Retry, Trace::None),
+        (300..=407 | 409..=499, _) => (Meaning::No, Trace::Told),
+        _ => (Meaning::Retry, Trace::Unknown),
     }
 }
 
@@ -176,8 +171,10 @@ impl Problem {
         }
     }
 
-    fn is(&self, case: Case) -> bool {
-        self.type_uri == case.type_uri()
+    /// Which of our cases it is, of those that say more than their status.
+    fn case(&self) -> Option<Case> {
+        let cases = [Case::Parked, Case::Gone, Case::InProgress, Case::NotAvailable, Case::HandlerFailed];
+        cases.into_iter().find(|case| self.type_uri == case.type_uri())
     }
 }
 

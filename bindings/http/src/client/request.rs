@@ -2,6 +2,7 @@
 
 use keyledger::Key;
 
+use crate::filter::starts_with;
 use crate::key::{KEY_FIELD, may_stand_bare};
 use crate::message::{Fields, head_lines, is_token, is_value};
 
@@ -166,7 +167,8 @@ fn check_field(name: &str, value: &[u8], key_field: &KeyField, secret: &[&str]) 
         return Err(RequestError::Credentials(name.to_owned()));
     }
     let can_stand = is_token(name.as_bytes()) && is_value(value) && value.trim_ascii() == value;
-    if can_stand && !CONNECTION.iter().any(is) { Ok(()) } else { Err(RequestError::Field(name.to_owned())) }
+    let is_connection = CONNECTION.iter().any(is) || starts_with(name, "Proxy-");
+    if can_stand && !is_connection { Ok(()) } else { Err(RequestError::Field(name.to_owned())) }
 }
 
 #[cfg(test)]
@@ -212,9 +214,15 @@ mod tests {
         for name in ["authorization", "COOKIE", "Proxy-Authorization", "x-api-token"] {
             assert_eq!(check(name, "s"), Err(RequestError::Credentials(name.to_owned())));
         }
-        for (name, value) in
-            [("a b", "x"), ("", "x"), ("A", "x\r\nB: y"), ("A", " x"), ("host", "x"), ("content-length", "3")]
-        {
+        for (name, value) in [
+            ("a b", "x"),
+            ("", "x"),
+            ("A", "x\r\nB: y"),
+            ("A", " x"),
+            ("host", "x"),
+            ("content-length", "3"),
+            ("proxy-connection", "x"),
+        ] {
             assert_eq!(check(name, value), Err(RequestError::Field(name.to_owned())));
         }
         assert_eq!(check("Content-Type", "text/plain"), Ok(()));

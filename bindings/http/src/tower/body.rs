@@ -1,5 +1,7 @@
 //! Bodies: of requests, that were read or pass through; of responses, that were held back or flow.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
@@ -93,20 +95,25 @@ impl Pour {
     }
 }
 
-/// The next data of a body; trailers are none of it.
+/// The next data of a body; trailers are none of it. A body that panics has broken off.
 pub(super) async fn next<B>(mut body: Pin<&mut B>) -> Option<Result<Bytes, BoxError>>
 where
     B: Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
     loop {
-        match body.frame().await? {
+        let poll =
+            |context: &mut Context<'_>| match catch_unwind(AssertUnwindSafe(|| body.as_mut().poll_frame(context))) {
+                Ok(polled) => polled.map_err(Into::into),
+                Err(_) => Poll::Ready(Some(Err(BoxError::from("the body panicked")))),
+            };
+        match poll_fn(poll).await? {
             Ok(frame) => {
                 if let Ok(data) = frame.into_data() {
                     return Some(Ok(data));
                 }
             }
-            Err(error) => return Some(Err(error.into())),
+            Err(error) => return Some(Err(error)),
         }
     }
 }

@@ -28,6 +28,7 @@ pub(crate) enum Ending {
     Raises,
     Answers(Answer),
     BreaksOff(Answer),
+    RaisesLate(Answer),
 }
 
 impl Script {
@@ -100,12 +101,11 @@ impl Play {
         }
         let body = self.told.clone().unwrap_or_else(|| self.body(&self.handler.body));
         let answer = Answer { status: self.handler.status, fields: fields(&self.handler.fields), body };
-        match self.handler.breaks_after {
-            None => Ending::Answers(answer),
-            Some(length) => {
-                let body = answer.body[..length].to_vec();
-                Ending::BreaksOff(Answer { body, ..answer })
-            }
+        let cut = |answer: Answer, length| Answer { body: answer.body[..length].to_vec(), ..answer };
+        match (self.handler.breaks_after, self.handler.raises_after) {
+            (Some(length), _) => Ending::BreaksOff(cut(answer, length)),
+            (None, Some(length)) => Ending::RaisesLate(cut(answer, length)),
+            (None, None) => Ending::Answers(answer),
         }
     }
 

@@ -62,7 +62,7 @@ impl Pure {
         let Running { mut play, granted } = running;
         let (Some((begin, mut claim)), Some(route)) = (granted, &self.route) else {
             return match play.end() {
-                Ending::Answers(answer) | Ending::BreaksOff(answer) => answer,
+                Ending::Answers(answer) | Ending::BreaksOff(answer) | Ending::RaisesLate(answer) => answer,
                 Ending::Raises => Answer::of_status(500),
             };
         };
@@ -89,7 +89,7 @@ impl Pure {
                     Conclusion::Instead(answer) => answer,
                 }
             }
-            Ending::Raises | Ending::BreaksOff(_) => {
+            Ending::Raises | Ending::BreaksOff(_) | Ending::RaisesLate(_) => {
                 let settled = settle(route.settlement_of_failure(effect));
                 route.conclude_failure(&settled, self.ledger.ask(&begin))
             }

@@ -120,17 +120,26 @@ async fn handle<B>(shared: Arc<Shared>, request: HttpRequest<B>) -> Result<Reply
     }
     Ok(match play.end() {
         Ending::Raises => panic!("the handler raises"),
-        Ending::Answers(answer) => reply(answer, false),
-        Ending::BreaksOff(answer) => reply(answer, true),
+        Ending::Answers(answer) => reply(answer, After::End),
+        Ending::BreaksOff(answer) => reply(answer, After::Error),
+        Ending::RaisesLate(answer) => reply(answer, After::Panic),
     })
 }
 
-fn reply(answer: Answer, breaks_off: bool) -> Reply {
+/// What comes after a body's data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    End,
+    Error,
+    Panic,
+}
+
+fn reply(answer: Answer, after: After) -> Reply {
     let body = Bytes::from(answer.body);
-    let body = if breaks_off {
-        Breaking { data: Some(body) }.boxed()
-    } else {
+    let body = if after == After::End {
         Full::new(body).map_err(|never| match never {}).boxed()
+    } else {
+        Breaking { data: Some(body), after }.boxed()
     };
     let mut response = Response::new(body);
     *response.status_mut() = StatusCode::from_u16(answer.status).expect("a status");
@@ -144,6 +153,7 @@ fn reply(answer: Answer, breaks_off: bool) -> Reply {
 /// A body that breaks off.
 struct Breaking {
     data: Option<Bytes>,
+    after: After,
 }
 
 #[derive(Debug)]
@@ -162,7 +172,9 @@ impl Body for Breaking {
     type Error = Broken;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Broken>>> {
-        Poll::Ready(Some(self.data.take().map(Frame::data).ok_or(Broken)))
+        let data = self.data.take();
+        assert!(data.is_some() || self.after != After::Panic, "the body raises");
+        Poll::Ready(Some(data.map(Frame::data).ok_or(Broken)))
     }
 }
 
@@ -208,8 +220,12 @@ impl Adapter for Served {
     }
 
     fn cut(&mut self, name: &str) {
-        let (connection, _) = self.running.get(name).expect("it was started");
+        let (connection, gate) = self.running.get(name).expect("it was started");
         connection.shutdown(std::net::Shutdown::Both).expect("the connection is cut");
+        if gate.is_none() {
+            // Nothing tells from outside that the server has noticed.
+            std::thread::sleep(Duration::from_millis(200));
+        }
     }
 
     fn cut_short(&mut self, request: &Request) {

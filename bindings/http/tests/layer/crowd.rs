@@ -51,7 +51,7 @@ fn i1_i2_h9_each_key_of_a_crowd_runs_once_and_all_its_answers_are_equal() {
                         post_and_leave(server.port, "/charges", &key, [50, 99, 100][fastrand::usize(..3)]);
                     } else {
                         let told = insist(&server, &key);
-                        answers.lock().expect("the answers").entry(key).or_default().note(told);
+                        answers.lock().expect("the answers").entry(key).or_default().note(&told);
                     }
                 }
             });
@@ -79,7 +79,7 @@ struct Answers {
 }
 
 impl Answers {
-    fn note(&mut self, answer: String) {
+    fn note(&mut self, answer: &str) {
         let mut lines: Vec<String> = answer.lines().map(str::to_owned).collect();
         // All but the date, and the mark of a replay.
         lines.retain(|line| !line.starts_with("date: "));

@@ -51,6 +51,20 @@ fn c3_o8_a_409_and_a_410_go_by_what_they_say() {
 }
 
 #[test]
+fn c3_h4_our_own_problems_are_told_by_their_type_whatever_status_a_server_gives_them() {
+    let read = |status, case: crate::Case| read(&problem(status, &format!(r#"{{"type":"{}"}}"#, case.type_uri())));
+    for status in [400, 403, 422, 423, 429, 503] {
+        assert_eq!(read(status, crate::Case::Parked), (Meaning::Unknown, Trace::Unknown), "{status}");
+        assert_eq!(read(status, crate::Case::Gone), (Meaning::Unknown, Trace::Unknown), "{status}");
+        assert_eq!(read(status, crate::Case::InProgress), (Meaning::Later, Trace::Unknown), "{status}");
+        assert_eq!(read(status, crate::Case::NotAvailable), (Meaning::Retry, Trace::Unknown), "{status}");
+        assert_eq!(read(status, crate::Case::HandlerFailed), (Meaning::Retry, Trace::Unknown), "{status}");
+    }
+    assert_eq!(read(400, crate::Case::Mismatch), (Meaning::No, Trace::Told));
+    assert_eq!(read(403, crate::Case::NoPrincipal), (Meaning::HoldEntry, Trace::None));
+}
+
+#[test]
 fn o9_a_no_beside_an_unknown_try_is_unknown_unless_it_is_a_replay() {
     let no = Reading::of(&Answer::of_status(422), NOW);
     assert_eq!((no.ending(true), no.ending(false)), (Ending::Unknown, Ending::AsMeant));
