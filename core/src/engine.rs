@@ -11,6 +11,7 @@ mod fence_block;
 mod housekeeping;
 mod life;
 mod looking;
+pub(crate) mod outbox;
 mod recovery;
 pub(crate) mod reentry;
 pub(crate) mod rows;
@@ -42,6 +43,8 @@ pub(crate) use check::Checked;
 pub(crate) use errand::Errand;
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
 pub(crate) use looking::{Listing, Seen};
+use outbox::OutboxMemory;
+pub(crate) use outbox::Peeked;
 pub(crate) use session::Session;
 pub(crate) use settle::Stepped;
 
@@ -53,6 +56,7 @@ pub(crate) struct Engine {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) commits: Arc<Commits>,
     pub(crate) memory: Memory,
+    pub(crate) outbox: OutboxMemory,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
@@ -124,6 +128,16 @@ pub(crate) enum EngineError {
     HasClaims,
     #[error("the ledger was opened by the parent process")]
     Forked,
+    #[error("the purpose has another request")]
+    PurposeConflict(Box<Peeked>),
+    #[error("the key has another request")]
+    KeyConflict(Box<Peeked>),
+    #[error("the outbox has {entries} unsettled entries with {bytes} bytes")]
+    OutboxFull { entries: u64, bytes: u64 },
+    #[error("there is no entry {0}")]
+    NoEntry(u64),
+    #[error("the entry is {is}; this can be done to one that is {allowed}")]
+    WrongState { is: &'static str, allowed: &'static str },
 }
 
 impl From<StoreError> for EngineError {
@@ -209,7 +223,7 @@ impl Engine {
     }
 
     /// Whether other processes may have the file open: what they must know has to be on disk.
-    fn is_shared(&self) -> bool {
+    pub(crate) fn is_shared(&self) -> bool {
         self.home.is_shared()
     }
 

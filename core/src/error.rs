@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::codec::DecodeError;
 use crate::engine::EngineError;
+use crate::entry::EntryView;
 use crate::key::KeyError;
 use crate::store::{CommitError, OpenError, StoreError};
 
@@ -25,12 +26,34 @@ pub enum Error {
     /// This very object was settled before.
     #[error("this claim was settled before; begin the key again to learn its outcome")]
     ClaimSettled,
-    /// There is no record for that key id.
+    /// There is no such record, or entry.
     #[error("there is no record for {0}; check scope, operation and key")]
     NotFound(String),
     /// The record is not parked under that fence.
     #[error("the record is not parked under that fence; inspect it again before deciding")]
     NotParked,
+    /// The purpose has an entry with another request.
+    #[error("the purpose has another request: entry {}; settle it first, or name another purpose", .0.id())]
+    PurposeConflict(Box<EntryView>),
+    /// The key has an entry with another request.
+    #[error("the key was used for another request: entry {}; take another key", .0.id())]
+    KeyConflict(Box<EntryView>),
+    /// The outbox has no room for another unsettled entry. Nothing was stored.
+    #[error("the outbox is full: {entries} unsettled entries with {bytes} bytes; drain it, or raise its bounds")]
+    OutboxFull {
+        /// How many there are.
+        entries: u64,
+        /// How many bytes their requests have together.
+        bytes: u64,
+    },
+    /// The entry is in a state in which this cannot be done.
+    #[error("the entry is {is}; this can be done to one that is {allowed}")]
+    WrongState {
+        /// The state that it is in.
+        is: &'static str,
+        /// The states that it could be done in.
+        allowed: &'static str,
+    },
     /// `insert_unique` met a row.
     #[error("table {table} has a row under that key already; read it to see what won")]
     UniqueViolation {
@@ -106,6 +129,14 @@ pub enum ErrorCode {
     NotFound,
     /// `not_parked`
     NotParked,
+    /// `purpose_conflict`
+    PurposeConflict,
+    /// `key_conflict`
+    KeyConflict,
+    /// `outbox_full`
+    OutboxFull,
+    /// `wrong_state`
+    WrongState,
     /// `unique_violation`
     UniqueViolation,
     /// `compare_failed`
@@ -146,6 +177,10 @@ impl ErrorCode {
             ErrorCode::ClaimSettled => "claim_settled",
             ErrorCode::NotFound => "not_found",
             ErrorCode::NotParked => "not_parked",
+            ErrorCode::PurposeConflict => "purpose_conflict",
+            ErrorCode::KeyConflict => "key_conflict",
+            ErrorCode::OutboxFull => "outbox_full",
+            ErrorCode::WrongState => "wrong_state",
             ErrorCode::UniqueViolation => "unique_violation",
             ErrorCode::CompareFailed => "compare_failed",
             ErrorCode::TooLarge => "too_large",
@@ -174,6 +209,10 @@ impl Error {
             Error::ClaimSettled => ErrorCode::ClaimSettled,
             Error::NotFound(_) => ErrorCode::NotFound,
             Error::NotParked => ErrorCode::NotParked,
+            Error::PurposeConflict(_) => ErrorCode::PurposeConflict,
+            Error::KeyConflict(_) => ErrorCode::KeyConflict,
+            Error::OutboxFull { .. } => ErrorCode::OutboxFull,
+            Error::WrongState { .. } => ErrorCode::WrongState,
             Error::UniqueViolation { .. } => ErrorCode::UniqueViolation,
             Error::CompareFailed { .. } => ErrorCode::CompareFailed,
             Error::TooLarge { .. } => ErrorCode::TooLarge,
@@ -230,6 +269,11 @@ impl From<EngineError> for Error {
             EngineError::StepsTooLarge { bytes, bytes_max } => {
                 Error::TooLarge { what: "the steps of the record together", bytes: bytes as u64, max: bytes_max as u64 }
             }
+            EngineError::PurposeConflict(peeked) => Error::PurposeConflict(Box::new(EntryView::of(*peeked))),
+            EngineError::KeyConflict(peeked) => Error::KeyConflict(Box::new(EntryView::of(*peeked))),
+            EngineError::OutboxFull { entries, bytes } => Error::OutboxFull { entries, bytes },
+            EngineError::NoEntry(id) => Error::NotFound(format!("entry {id}")),
+            EngineError::WrongState { is, allowed } => Error::WrongState { is, allowed },
             EngineError::HasClaims => {
                 Error::Unavailable("there are claims in progress; settle them first, or say even_with_claims".into())
             }

@@ -7,3 +7,4 @@ mod part;
 pub use id::{KeyId, KeyIdBytesError};
 pub(crate) use part::check;
 pub use part::{Key, KeyError, KeyErrorReason, OperationName, PART_BYTES_MAX, Part, Scope};
+pub(crate) use part::{LaneName, Purpose};

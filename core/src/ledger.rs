@@ -22,6 +22,7 @@ use crate::error::Result;
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, Scope};
 use crate::operation::Operation;
+use crate::outbox::OutboxBuilder;
 
 use opened::Opened;
 
@@ -141,6 +142,11 @@ impl Ledger {
     /// ```
     pub fn max_response_bytes(&self) -> usize {
         self.engine().options.max_response_bytes
+    }
+
+    /// The client half: requests persisted with their keys before they are sent. Settings first.
+    pub fn outbox(&self) -> OutboxBuilder {
+        OutboxBuilder::new(self.engine().clone())
     }
 
     /// A new key for a new operation: UUIDv7 by this ledger's clock and entropy (F5).

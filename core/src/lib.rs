@@ -14,8 +14,10 @@ mod clock;
 mod codec;
 mod commit;
 mod decision;
+mod delivery;
 mod engine;
 mod entropy;
+mod entry;
 mod error;
 mod fences;
 mod fingerprint;
@@ -30,6 +32,7 @@ mod limits;
 mod machine;
 mod operation;
 pub mod options;
+mod outbox;
 mod process;
 mod response;
 mod stats;
@@ -41,21 +44,29 @@ pub mod test_support;
 #[cfg(test)]
 extern crate self as keyledger;
 mod transaction;
+mod transport;
 mod volatile;
 mod wake;
 
 pub use begin::Begin;
 pub use claim::{Claim, LostSignal, SettleError};
 pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
+pub use delivery::{Delivery, DeliveryError, Report};
+pub use entry::{Enqueued, EntryId, EntryView};
 pub use error::{Error, ErrorCode, Result};
 pub use janitor::{Growth, Janitor, JanitorBuilder, Recovered, Tick};
 pub use ledger::{
     Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,
 };
+pub use outbox::{
+    Cancel, Changes, Enqueue, EntryFilter, EntryPage, Lane, LaneState, OnStuckHead, Outbox, OutboxBuilder, OutboxStats,
+    Resumed, Turn,
+};
 pub use stats::{AtLeast, Compacted, FileCheck, FileSizes, Stats};
 pub use store::disk::Disk;
 pub use sweep::Swept;
 pub use transaction::{Batch, Row, Transaction};
+pub use transport::{AsyncTransport, Sending, Transport};
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use clock::SystemClock;
@@ -68,6 +79,9 @@ pub use fingerprint::{
     JSON_DEPTH_MAX, Members, Place, Pointer, PointerError,
 };
 pub use key::{Key, KeyError, KeyErrorReason, KeyId, KeyIdBytesError, OperationName, PART_BYTES_MAX, Part, Scope};
+pub use machine::classify::DeliveryOutcome;
+pub use machine::entry::{DeadReason, EntryStateName, TryError, UnknownReason};
+pub use machine::person::EntryResolution;
 pub use machine::record::{AuditEntry, ParkReason, Step};
 pub use machine::settle::{Resolution, Settlement};
 pub use operation::{Effect, Operation};

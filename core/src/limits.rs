@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use crate::clock::millis;
 use crate::error::{Error, Result};
+use crate::machine::classify::{DeliveryOutcome, Kind};
+use crate::machine::person::EntryResolution;
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
 use crate::options::{
@@ -44,6 +46,24 @@ pub(crate) fn stored_resolution(resolution: Resolution, options: Options) -> Res
         Resolution::Completed(response) => Resolution::Completed(stored_response(response, options)?),
         Resolution::Failed(response) => Resolution::Failed(stored_response(response, options)?),
         Resolution::NotDone => Resolution::NotDone,
+    })
+}
+
+/// The outcome of a delivery as it is stored.
+pub(crate) fn stored_outcome(mut outcome: DeliveryOutcome, options: Options) -> Result<DeliveryOutcome> {
+    if let Kind::Answered { response, .. } = &mut outcome.kind {
+        *response = stored_response(response.clone(), options)?;
+    }
+    Ok(outcome)
+}
+
+/// What somebody found out about an entry, as it is stored.
+pub(crate) fn stored_entry_resolution(resolution: EntryResolution, options: Options) -> Result<EntryResolution> {
+    Ok(match resolution {
+        EntryResolution::Yes(response) => EntryResolution::Yes(stored_response(response, options)?),
+        EntryResolution::No(response) => EntryResolution::No(stored_response(response, options)?),
+        EntryResolution::Dead => EntryResolution::Dead,
+        EntryResolution::Resend => EntryResolution::Resend,
     })
 }
 

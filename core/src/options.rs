@@ -38,6 +38,32 @@ pub const CACHE_BYTES: usize = 64 * 1024 * 1024;
 pub const LEASE_MS_MAX: u64 = 100 * 366 * 24 * 3600 * 1000;
 /// Fences stay below this (I5): every language's numbers hold it exactly.
 pub const FENCE_MAX: u64 = 1 << 53;
+/// An outbox request's greatest length.
+pub const REQUEST_BYTES_MAX: usize = 1024 * 1024;
+/// The longest wait after an entry's first try.
+pub const BACKOFF_BASE: Duration = Duration::from_secs(1);
+/// The longest wait after any try.
+pub const BACKOFF_CAP: Duration = Duration::from_mins(5);
+/// By so much the longest wait grows from try to try.
+pub const BACKOFF_MULTIPLIER: u32 = 2;
+/// How often an entry is tried at the most.
+pub const MAX_TRIES: u32 = 20;
+/// How long a server is taken to remember a key.
+pub const RESEND_WINDOW: Duration = Duration::from_hours(23);
+/// How long a purpose is answered with the entry that settled it.
+pub const PURPOSE_RETENTION: Duration = Duration::from_hours(24);
+/// How long settled entries stay.
+pub const SETTLED_RETENTION: Duration = Duration::from_hours(7 * 24);
+/// The longest wait that a server can ask for.
+pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
+/// Retries that the budget of an outbox holds.
+pub const BUDGET: u32 = 100;
+/// How long the budget takes to refill by one.
+pub const BUDGET_REFILL: Duration = Duration::from_secs(1);
+/// How many unsettled entries an outbox holds.
+pub const OUTBOX_ENTRIES_MAX: u64 = 100_000;
+/// How many bytes the requests of its unsettled entries may have together.
+pub const OUTBOX_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// What a ledger was opened with.
 #[derive(Debug, Clone, Copy)]

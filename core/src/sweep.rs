@@ -13,6 +13,8 @@ pub struct Swept {
     pub tombstoned: u64,
     /// Records that became no record.
     pub removed: u64,
+    /// Settled entries of the outbox that have stayed long enough (O13).
+    pub entries_removed: u64,
     /// Whether more are due.
     pub more: bool,
     /// How long it took.
@@ -25,6 +27,7 @@ impl From<Sweep> for Swept {
             at_ms: sweep.at_ms,
             tombstoned: sweep.tombstoned,
             removed: sweep.removed,
+            entries_removed: sweep.entries_removed,
             more: sweep.more,
             took: sweep.took,
         }

@@ -2,11 +2,13 @@
 
 use crate::engine::reentry::Inside;
 use crate::engine::{Engine, Session, rows};
+use crate::entry::Enqueued;
 use crate::error::{Error, Result};
 use crate::key::{KeyId, Part, check};
 use crate::limits::{check_length, check_row_value, stored_form};
 use crate::machine::settle::Settlement;
 use crate::options::ROW_KEY_BYTES_MAX;
+use crate::outbox::{Enqueue, Outbox};
 use crate::response::Response;
 
 /// A row of a table: key and value.
@@ -110,6 +112,18 @@ impl<'s, 'e> Transaction<'s, 'e> {
         Ok(self.session.settle(&address, fence, &settlement)?)
     }
 
+    /// Stores a request with its key, to be sent once this transaction is on disk: with the business change, or not at all.
+    ///
+    /// # Errors
+    /// As [`Outbox::enqueue`]; `InvalidArgument` for the outbox of another ledger.
+    pub fn enqueue(&mut self, outbox: &Outbox, enqueue: &Enqueue) -> Result<Enqueued> {
+        if !outbox.is_of(self.session.engine) {
+            return Err(Error::InvalidArgument("the outbox is another ledger's; use the one of this ledger".into()));
+        }
+        let asking = enqueue.check(outbox)?;
+        Ok(self.session.enqueue(&outbox.terms(), &asking)?.into())
+    }
+
     /// Applies a batch, in order.
     ///
     /// # Errors
@@ -126,6 +140,7 @@ impl<'s, 'e> Transaction<'s, 'e> {
             Change::CompareAndSet { table, key, expected, value } => {
                 self.compare_and_set(table, key, expected.as_deref(), value.as_deref())
             }
+            Change::Enqueue { outbox, enqueue } => self.enqueue(outbox, enqueue).map(drop),
         }
     }
 }
@@ -142,6 +157,7 @@ enum Change {
     Delete { table: String, key: Vec<u8> },
     InsertUnique { table: String, key: Vec<u8>, value: Vec<u8> },
     CompareAndSet { table: String, key: Vec<u8>, expected: Option<Vec<u8>>, value: Option<Vec<u8>> },
+    Enqueue { outbox: Outbox, enqueue: Box<Enqueue> },
 }
 
 impl Batch {
@@ -174,6 +190,11 @@ impl Batch {
         value: Option<Vec<u8>>,
     ) -> Self {
         self.with(Change::CompareAndSet { table: table.into(), key: key.into(), expected, value })
+    }
+
+    /// See [`Transaction::enqueue`].
+    pub fn enqueue(self, outbox: &Outbox, enqueue: &Enqueue) -> Self {
+        self.with(Change::Enqueue { outbox: outbox.clone(), enqueue: Box::new(enqueue.clone()) })
     }
 
     fn with(mut self, change: Change) -> Self {

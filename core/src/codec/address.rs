@@ -48,11 +48,8 @@ impl Address {
     pub(crate) fn new(id: KeyId, salt: &Salt) -> Self {
         let mut row = [0; 24];
         row[..SCOPE_BYTES].copy_from_slice(&scope_mark(id.scope(), salt));
-        let mut hasher = hasher(salt);
-        for part in [id.scope().as_str(), id.operation().as_str(), id.key().as_str()] {
-            write_framed(&mut hasher, part);
-        }
-        row[SCOPE_BYTES..].copy_from_slice(&hasher.finish128().as_bytes());
+        let hash = keyed_hash(salt, &[id.scope().as_str(), id.operation().as_str(), id.key().as_str()]);
+        row[SCOPE_BYTES..].copy_from_slice(&hash);
         Self { id, row: RowKey(row) }
     }
 }
@@ -68,11 +65,17 @@ pub(crate) fn operation_mark(operation: &OperationName, salt: &Salt) -> Operatio
 }
 
 fn mark(what: &str, text: &str, salt: &Salt) -> [u8; 8] {
-    let mut hasher = hasher(salt);
-    write_framed(&mut hasher, what);
-    write_framed(&mut hasher, text);
-    let hash = hasher.finish128().as_bytes();
+    let hash = keyed_hash(salt, &[what, text]);
     hash[..8].try_into().expect("the hash has sixteen bytes")
+}
+
+/// Sixteen bytes that tell these parts, of this file.
+pub(super) fn keyed_hash(salt: &Salt, parts: &[&str]) -> [u8; 16] {
+    let mut hasher = hasher(salt);
+    for part in parts {
+        write_framed(&mut hasher, part);
+    }
+    hasher.finish128().as_bytes()
 }
 
 fn hasher(salt: &Salt) -> SipHasher24 {

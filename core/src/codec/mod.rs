@@ -5,8 +5,11 @@
 
 pub(crate) mod address;
 pub(crate) mod counters;
+mod entry_v1;
 mod error;
 pub(crate) mod index;
+pub(crate) mod line;
+pub(crate) mod outbox;
 mod v1;
 
 #[cfg(test)]

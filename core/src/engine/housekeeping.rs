@@ -19,11 +19,12 @@ use crate::options::{FENCE_MAX, STATS_COUNT_MAX};
 use crate::store::{Snapshot, Space};
 
 /// What a sweep did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Sweep {
     pub(crate) at_ms: u64,
     pub(crate) tombstoned: u64,
     pub(crate) removed: u64,
+    pub(crate) entries_removed: u64,
     pub(crate) more: bool,
     pub(crate) took: Duration,
 }
@@ -250,7 +251,7 @@ impl Session<'_> {
     }
 
     pub(crate) fn sweep(&mut self, limit: usize) -> Result<Sweep, EngineError> {
-        let mut sweep = Sweep { at_ms: self.now.wall_ms, tombstoned: 0, removed: 0, more: false, took: Duration::ZERO };
+        let mut sweep = Sweep { at_ms: self.now.wall_ms, ..Sweep::default() };
         let (mut swept, mut rows) = (0, DueRows::new(self.now));
         while let Some(row) = rows.next(self.overlay)? {
             let Some((id, stored)) = read_entry(self.overlay, &row)? else { continue };
@@ -264,6 +265,9 @@ impl Session<'_> {
             self.sweep_one(&Address { id, row }, &stored, &mut sweep)?;
             swept += 1;
         }
+        let (removed, more) = self.sweep_outbox(limit - swept)?;
+        sweep.entries_removed = removed;
+        sweep.more |= more;
         Ok(sweep)
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::fence_block::FenceBlock;
-use super::{Engine, EngineError, Errand, Owed, Phase, Session, read_with};
+use super::{Engine, EngineError, Errand, OutboxMemory, Owed, Phase, Session, read_with};
 use crate::clock::Clock;
 use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
@@ -37,6 +37,7 @@ impl Engine {
             commits: Commits::new(store.clone()),
             store,
             memory: Memory::new(),
+            outbox: OutboxMemory::default(),
             clock,
             entropy,
             options,

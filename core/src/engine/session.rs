@@ -47,6 +47,8 @@ enum Trace {
     Left(Address, Box<Glimpse>),
     GrantedOnDisk(Address, u64),
     ReservedFences,
+    /// Whoever waits for the outbox must look again.
+    OutboxChanged,
 }
 
 impl Traces {
@@ -65,7 +67,7 @@ impl Traces {
 
 impl Engine {
     /// Runs `work`, which owns what it needs, in the commit queue; returns when what it wrote is on disk.
-    pub(super) fn session<T: Send + 'static>(
+    pub(crate) fn session<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
@@ -155,6 +157,7 @@ impl Engine {
             Trace::Left(address, known) if !stored => self.memory.with(&address, |slot| slot.restore(*known)),
             Trace::GrantedOnDisk(address, fence) if kept && !stored => self.adopt_orphan(address, fence, outcome),
             Trace::ReservedFences => self.fences.end_reservation(stored),
+            Trace::OutboxChanged => self.outbox.ring(),
             Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) | Trace::Left(..) => {}
         }
     }
@@ -289,6 +292,11 @@ impl Session<'_> {
             slot.witness.forget_before(record.fence);
             slot.volatile = Some(record);
         });
+    }
+
+    /// Wakes whoever waits for the outbox when this commit has ended.
+    pub(super) fn changes_outbox(&mut self) {
+        self.traces.push(Trace::OutboxChanged);
     }
 
     /// Remembers that a claim is in this commit: should its outcome stay open, `reopen` releases it.

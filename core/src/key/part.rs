@@ -20,16 +20,22 @@ pub enum Part {
     Key,
     /// A table of the caller's own rows.
     Table,
+    /// An ordering key among the outbox's entries.
+    Lane,
+    /// The caller's name for what the user wants.
+    Purpose,
 }
 
 impl Part {
-    /// The part's name in a message: `scope`, `operation name`, `key` or `table name`.
+    /// The part's name in a message: `scope`, `operation name`, `key`, `table name`, `lane name` or `purpose`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Scope => "scope",
             Self::Operation => "operation name",
             Self::Key => "key",
             Self::Table => "table name",
+            Self::Lane => "lane name",
+            Self::Purpose => "purpose",
         }
     }
 }
@@ -130,12 +136,12 @@ impl Hash for Text {
 }
 
 macro_rules! part {
-    ($(#[$doc:meta])* $name:ident, $part:ident) => {
+    ($(#[$doc:meta])* $vis:vis $name:ident, $part:ident) => {
         $(#[$doc])*
         ///
         /// Immutable, cheap to clone, compared byte for byte.
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Text);
+        $vis struct $name(Text);
 
         impl $name {
             /// Copies `text` once L1 accepts it: as it is, without trimming, case folding or normalisation.
@@ -143,14 +149,14 @@ macro_rules! part {
             /// # Errors
             ///
             /// When it is empty, longer than [`PART_BYTES_MAX`] bytes, or holds a control character.
-            pub fn new(text: impl AsRef<str>) -> Result<Self, KeyError> {
+            $vis fn new(text: impl AsRef<str>) -> Result<Self, KeyError> {
                 let text = text.as_ref();
                 check(Part::$part, text)?;
                 Ok(Self(Text::Shared(Arc::from(text))))
             }
 
             /// The text as it was given.
-            pub fn as_str(&self) -> &str {
+            $vis fn as_str(&self) -> &str {
                 self.0.as_str()
             }
         }
@@ -178,17 +184,32 @@ macro_rules! part {
 part! {
     /// Whose key it is: a stable, verified identity of the principal (tenant, user, device), never a credential that
     /// rotates.
-    Scope, Scope
+    pub Scope, Scope
 }
 
 part! {
     /// What is being done: `charge`, `POST /v1/charges`.
-    OperationName, Operation
+    pub OperationName, Operation
 }
 
 part! {
     /// The caller's name for one thing it wants done: the same on every try of it.
-    Key, Key
+    pub Key, Key
+}
+
+part! {
+    /// An ordering key among the outbox's entries.
+    pub(crate) LaneName, Lane
+}
+
+part! {
+    /// The caller's name for what the user wants: `pay cart 42`.
+    pub(crate) Purpose, Purpose
+}
+
+impl LaneName {
+    /// The lane of entries that name none: `default`, which is unordered.
+    pub(crate) const DEFAULT: LaneName = Self(Text::Literal("default"));
 }
 
 impl Scope {

@@ -42,11 +42,13 @@ pub(crate) enum Space {
     Live,
     /// Keys that sort by operation and time: the unsettled records.
     Unsettled,
+    /// Requests to be sent, and the indexes over them.
+    Outbox,
 }
 
 impl Space {
-    pub(crate) const ALL: [Space; 6] =
-        [Space::Rows, Space::Records, Space::Expiry, Space::Meta, Space::Live, Space::Unsettled];
+    pub(crate) const ALL: [Space; 7] =
+        [Space::Rows, Space::Records, Space::Expiry, Space::Meta, Space::Live, Space::Unsettled, Space::Outbox];
 }
 
 /// A key's new value in a commit; `None` deletes it.

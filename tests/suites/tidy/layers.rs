@@ -15,7 +15,21 @@ const PROCESS: &[&str] = &["process"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
 const ENGINE: &[&str] = &["engine", "volatile", "fences", "home", "wake"];
-const PARTS: &[&str] = &["begin", "claim", "decision", "limits", "transaction", "sweep", "outbox", "delivery", "stats"];
+const PARTS: &[&str] = &[
+    "begin",
+    "claim",
+    "decision",
+    "limits",
+    "transaction",
+    "sweep",
+    "outbox",
+    "delivery",
+    "transport",
+    "driver",
+    "stats",
+];
+/// What errors carry.
+const ENTRY: &[&str] = &["entry"];
 const ERROR: &[&str] = &["error"];
 /// What hosts' tests may reach below the public surface.
 const TEST_SUPPORT: &[&str] = &["test_support"];
@@ -31,8 +45,9 @@ const LAYERS: &[Layer] = &[
     Layer { modules: &["test_support"], may_import: &[STORE] },
     Layer { modules: COMMIT, may_import: &[STORE] },
     Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT] },
-    Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ERROR] },
-    Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE] },
+    Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ENTRY, ERROR] },
+    Layer { modules: ENTRY, may_import: &[VALUES, MACHINE, ENGINE] },
+    Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, ENTRY] },
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
     Layer { modules: FUZZING, may_import: &[CODEC] },
     Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ERROR] },

@@ -146,6 +146,7 @@ fn prefix(space: Space) -> u8 {
         Space::Meta => 4,
         Space::Live => 5,
         Space::Unsettled => 6,
+        Space::Outbox => 7,
     }
 }
 

@@ -1,0 +1,171 @@
+//! Waiting for outcomes, in this process or a later one (O13).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::Outbox;
+use crate::clock::millis;
+use crate::engine::outbox::OutboxWaiting;
+use crate::entry::{EntryId, EntryView};
+use crate::error::{Error, Result};
+use crate::wake::ring_after;
+
+/// Changes of another process ring no bell here: in a shared ledger whoever waits looks this often.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How many changes are read at a time.
+const CHANGES_PAGE: usize = 256;
+
+impl Outbox {
+    /// Blocks until the entry is settled, at most for `timeout`; the entry as it is then. Any later process can wait for it.
+    ///
+    /// # Errors
+    /// `NotFound`, also when it was swept meanwhile; `Closed`, `Suspended` when that happens; those of storage.
+    pub fn wait(&self, id: EntryId, timeout: Duration) -> Result<EntryView> {
+        let engine = self.engine();
+        let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
+        // Registered before the look, so that no change between a look and the wait is lost.
+        let waiting = OutboxWaiting::register(engine);
+        loop {
+            let entry = self.the(id)?;
+            let rest_ms = give_up_at.saturating_sub(engine.clock.monotonic_ms());
+            if entry.is_settled() || rest_ms == 0 {
+                return Ok(entry);
+            }
+            waiting.bell.wait(self.nap(Duration::from_millis(rest_ms)));
+        }
+    }
+
+    /// [`wait`](Outbox::wait) as a future.
+    ///
+    /// # Errors
+    /// As [`wait`](Outbox::wait).
+    pub fn wait_async(
+        &self,
+        id: EntryId,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<EntryView>> + Send + 'static {
+        let (outbox, engine) = (self.clone(), self.engine().clone());
+        async move {
+            let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
+            let waiting = OutboxWaiting::register(&engine);
+            loop {
+                let entry = outbox.the(id)?;
+                let rest_ms = give_up_at.saturating_sub(engine.clock.monotonic_ms());
+                if entry.is_settled() || rest_ms == 0 {
+                    return Ok(entry);
+                }
+                ring_after(&waiting.bell, outbox.nap(Duration::from_millis(rest_ms)));
+                waiting.bell.rung().await;
+            }
+        }
+    }
+
+    /// Every entry that changes after that change, in the order of their last changes; after change 0, every entry. An entry that
+    /// changes twice before it is read is told once, as it is then. The number of a change outlives the process:
+    /// [`EntryView::change`].
+    pub fn changes(&self, after: u64) -> Changes {
+        Changes { outbox: self.clone(), after, waiting: OutboxWaiting::register(self.engine()), page: VecDeque::new() }
+    }
+
+    /// Calls `tell` with the entry as it is, and again with each change that is seen, until it is settled or `tell` says to stop.
+    ///
+    /// # Errors
+    /// As [`wait`](Outbox::wait).
+    pub fn changes_of(&self, id: EntryId, mut tell: impl FnMut(&EntryView) -> bool) -> Result<EntryView> {
+        let waiting = OutboxWaiting::register(self.engine());
+        let mut told = None;
+        loop {
+            let entry = self.the(id)?;
+            if told != Some(entry.change()) {
+                told = Some(entry.change());
+                if !tell(&entry) || entry.is_settled() {
+                    return Ok(entry);
+                }
+            }
+            waiting.bell.wait(self.nap(Duration::from_hours(1)));
+        }
+    }
+
+    fn the(&self, id: EntryId) -> Result<EntryView> {
+        self.get(id)?.ok_or_else(|| Error::NotFound(format!("entry {id}")))
+    }
+
+    /// How long to wait for the bell before looking again, for `span` of the ledger's clock to pass.
+    pub(crate) fn nap(&self, span: Duration) -> Duration {
+        let engine = self.engine();
+        let nap = engine.clock.sleep_for(span);
+        if engine.is_shared() { nap.min(LOOK_EVERY) } else { nap }
+    }
+
+    /// A place among those who are woken by every change.
+    pub(crate) fn waiting(&self) -> OutboxWaiting {
+        OutboxWaiting::register(self.engine())
+    }
+}
+
+/// The changes of an outbox, one after the other. Made by [`Outbox::changes`].
+pub struct Changes {
+    outbox: Outbox,
+    after: u64,
+    waiting: OutboxWaiting,
+    page: VecDeque<EntryView>,
+}
+
+impl Changes {
+    /// The next entry that changed; blocks at most for `timeout`; `None` when the time is up.
+    ///
+    /// # Errors
+    /// `Closed`, `Suspended` when that happens; those of storage.
+    pub fn next(&mut self, timeout: Duration) -> Result<Option<EntryView>> {
+        let clock = self.outbox.engine().clock.clone();
+        let give_up_at = clock.monotonic_ms().saturating_add(millis(timeout));
+        loop {
+            if let Some(entry) = self.look()? {
+                return Ok(Some(entry));
+            }
+            let rest_ms = give_up_at.saturating_sub(clock.monotonic_ms());
+            if rest_ms == 0 {
+                return Ok(None);
+            }
+            self.waiting.bell.wait(self.outbox.nap(Duration::from_millis(rest_ms)));
+        }
+    }
+
+    /// The next entry that changed, as a future.
+    ///
+    /// # Errors
+    /// As [`next`](Changes::next).
+    pub async fn next_async(&mut self) -> Result<EntryView> {
+        loop {
+            if let Some(entry) = self.look()? {
+                return Ok(entry);
+            }
+            ring_after(&self.waiting.bell, self.outbox.nap(Duration::from_mins(1)));
+            self.waiting.bell.rung().await;
+        }
+    }
+
+    /// The number of the last change that was told: where another process goes on.
+    pub fn last_change(&self) -> u64 {
+        self.after
+    }
+
+    fn look(&mut self) -> Result<Option<EntryView>> {
+        if self.page.is_empty() {
+            let engine = self.outbox.engine();
+            let found = engine.outbox_changes(&self.outbox.opened.terms, self.after, CHANGES_PAGE)?;
+            self.page = found.entries.into_iter().map(EntryView::of).collect();
+        }
+        let next = self.page.pop_front();
+        if let Some(entry) = &next {
+            self.after = entry.change();
+        }
+        Ok(next)
+    }
+}
+
+impl std::fmt::Debug for Changes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Changes").field("after", &self.after).finish_non_exhaustive()
+    }
+}

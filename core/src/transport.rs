@@ -1,0 +1,38 @@
+//! Who sends what the outbox hands out: the port to the network, which the core does not touch.
+
+use std::pin::Pin;
+
+use crate::delivery::Delivery;
+use crate::key::Scope;
+use crate::machine::classify::DeliveryOutcome;
+
+/// Sends deliveries, blocking.
+///
+/// A transport sends the request with its key, neither begins nor waits past [`Delivery::lease_left`] (O7, C4), and tells what came
+/// of it. One that panics counts as a retry whose outcome is unknown.
+pub trait Transport: Send + Sync {
+    /// Sends one delivery and says what came of it.
+    fn send(&self, delivery: &Delivery) -> DeliveryOutcome;
+
+    /// Whether a scope has other credentials than those that were refused: then what is held with its lane is resumed (O8). Asked
+    /// whenever a driver looks, while a lane is held.
+    fn has_other_credentials(&self, scope: &Scope) -> bool {
+        let _ = scope;
+        false
+    }
+}
+
+/// What an asynchronous transport returns.
+pub type Sending<'a> = Pin<Box<dyn Future<Output = DeliveryOutcome> + Send + 'a>>;
+
+/// Sends deliveries, on futures. The rules are those of [`Transport`].
+pub trait AsyncTransport: Send + Sync {
+    /// Sends one delivery and says what came of it.
+    fn send<'a>(&'a self, delivery: &'a Delivery) -> Sending<'a>;
+
+    /// As [`Transport::has_other_credentials`].
+    fn has_other_credentials(&self, scope: &Scope) -> bool {
+        let _ = scope;
+        false
+    }
+}
