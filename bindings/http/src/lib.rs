@@ -2,7 +2,9 @@
 //!
 //! A server's adapter calls, in this order: [`Route::receive`] with the method and the key's field lines; its own scope function;
 //! [`Route::begin`] with the request; the ledger; [`Route::rule`]. If that says [`Ruling::Run`], the handler runs, then come
-//! [`Route::settlement`], [`fitting`], the ledger again, and [`Route::conclude`]. Nothing here asks the time, opens a socket or spawns a task.
+//! [`Route::settlement`], [`fitting`], the ledger again, and [`Route::conclude`]. Where settling fails with anything but `ClaimLost`,
+//! the adapter leaves the outcome to the ledger, as a future of settling that it drops (S3). Nothing here asks the time, opens a
+//! socket or spawns a task.
 //!
 //! The rules are those of `docs/http-rules.md`, numbered H1 to H17 for servers and C1 to C4 for clients.
 

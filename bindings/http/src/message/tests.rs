@@ -54,6 +54,25 @@ fn a_head_over_its_limit_is_kept_as_its_status_and_many_lines_below_it_are_read(
 }
 
 #[test]
+fn s4_what_is_made_to_fit_keeps_its_status_and_as_much_else_as_it_can() {
+    let fields = vec![("A".to_owned(), vec![b'x'; 100])];
+    let whole = Stored { status: 404, fields, body: StoredBody::Kept(vec![b'y'; 400]) };
+    let omitted = StoredBody::Omitted(Some(Digested::of(&[b'y'; 400])));
+    let length = |stored: &Stored| stored.to_response().stored_bytes().unwrap_or_default().len();
+    let (all, head) = (length(&whole), length(&Stored { body: omitted.clone(), ..whole.clone() }));
+    assert!(head < all && all < 700);
+    for bytes_max in 0..700 {
+        let fitted = whole.to_response_within(bytes_max);
+        let read = Stored::of_response(&fitted, Outcome::Completed);
+        assert_eq!(read.status, 404);
+        assert_eq!(read == whole, bytes_max >= all, "{bytes_max}");
+        assert_eq!(read.fields.is_empty(), bytes_max < head, "{bytes_max}");
+        assert_eq!(read.body == omitted, bytes_max < all, "{bytes_max}");
+        assert!(bytes_max < head || fitted.stored_bytes().is_some_and(|bytes| bytes.len() <= bytes_max));
+    }
+}
+
+#[test]
 fn a_line_that_would_break_the_message_is_not_stored() {
     let answer = Answer::of_status(200).with_field("A", "b\r\nEvil: 1").with_field("B: c", "d");
     assert_eq!(answer.to_stored(), message("HTTP/1.1 200 \n\n", b""));

@@ -4,7 +4,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::{Request, Response, response::Parts};
+use http::{Request, Response, header, response::Parts};
 use http_body::Body;
 use keyledger::{Begin, Claim, Ledger, Settlement};
 use tokio::sync::oneshot;
@@ -26,6 +26,8 @@ pub(super) struct Run {
     route: Arc<Route>,
     begin: Begin,
     claim: RequestClaim,
+    /// Whether the response is to end with its head.
+    is_head: bool,
     _heart: Heart,
     _running: Running,
 }
@@ -40,11 +42,11 @@ enum Held {
 }
 
 impl Run {
-    pub(super) fn new(guard: &Guard, route: Arc<Route>, begin: Begin, claim: Claim) -> Self {
+    pub(super) fn new(guard: &Guard, route: Arc<Route>, begin: Begin, claim: Claim, is_head: bool) -> Self {
         let ledger = guard.ledger.clone();
         let claim = RequestClaim::new(claim);
         let heart = Heart::start(ledger.clone(), claim.clone(), route.lease_time(), route.heartbeat_interval());
-        Self { ledger, route, begin, claim, _heart: heart, _running: guard.running() }
+        Self { ledger, route, begin, claim, is_head, _heart: heart, _running: guard.running() }
     }
 
     /// Starts the task; what is returned only listens to it.
@@ -96,7 +98,7 @@ impl Run {
                 let settlement = self.route.settlement(self.claim.effect(), &captured(&head, &bytes));
                 let conclusion = self.settle(&head, settlement).await;
                 let _ = tell.send(Ok(match conclusion {
-                    Conclusion::Own(fields) => with(fields, Response::from_parts(head, whole(bytes))),
+                    Conclusion::Own(fields) => with(fields, Response::from_parts(self.framed(head), whole(bytes))),
                     Conclusion::Instead(answer) => response(answer),
                 }));
             }
@@ -113,6 +115,14 @@ impl Run {
                 }
             }
         }
+    }
+
+    /// The head of a body that is there: whoever sends it knows its length better than a handler may have said (H5).
+    fn framed(&self, mut head: Parts) -> Parts {
+        if !self.is_head {
+            head.headers.remove(header::CONTENT_LENGTH);
+        }
+        head
     }
 
     /// H8: the response leaves as it comes, and is settled at its end.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use http_body_util::{Either, Full};
 use keyledger::{HttpRequest, Key, Operation, Scope};
@@ -113,8 +113,8 @@ impl Asked {
         match route.rule(guard.ledger.begin_with_async(begin.clone()).await) {
             Ruling::Answer(answer) => Ok(response(answer)),
             Ruling::Run(claim) => {
+                let run = Run::new(&guard, route.clone(), begin, claim, parts.method == Method::HEAD);
                 let request = Request::from_parts(parts, Either::Right(Full::new(body)));
-                let run = Run::new(&guard, route.clone(), begin, claim);
                 run.start(inner, request).await.unwrap_or_else(|_| Ok(response(route.not_available())))
             }
         }

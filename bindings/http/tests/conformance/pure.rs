@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use keyledger::{Begin, Claim, HttpRequest, Ledger, ManualClock, Scope};
+use keyledger::{Begin, Claim, Error, HttpRequest, Ledger, ManualClock, Scope, Settlement};
 use keyledger_http::message::{Fields, lines_of};
 use keyledger_http::{Answer, Conclusion, KEY_FIELD, OWN_FIELDS, Passage, Route, Ruling, Settled, fitting};
 
@@ -76,10 +76,7 @@ impl Pure {
         let settle = |settlement| match claim {
             None => Settled::ByHandler(None),
             Some(claim) if claim.settled().is_some() => Settled::ByHandler(claim.settled().cloned()),
-            Some(claim) => match claim.settle(fitting(settlement, kept_max)) {
-                Ok(()) => Settled::ByAdapter,
-                Err(error) => Settled::Not(error.source),
-            },
+            Some(claim) => settle_for_good(claim, fitting(settlement, kept_max)),
         };
         match play.end() {
             Ending::Answers(answer) => {
@@ -134,9 +131,19 @@ impl Adapter for Pure {
     fn settles(&mut self) {}
 }
 
+/// Settles; an outcome that could not be stored is left to the ledger, which stores it once it can (S3).
+fn settle_for_good(claim: Claim, settlement: Settlement) -> Settled {
+    let Err(error) = claim.settle(settlement.clone()) else { return Settled::ByAdapter };
+    if !matches!(error.source, Error::ClaimLost) {
+        drop(error.claim.settle_async(settlement));
+    }
+    Settled::Not(error.source)
+}
+
 /// The handler's own answer, with what the adapter says.
 fn with(mut answer: Answer, added: Fields) -> Answer {
-    answer.fields.retain(|(name, _)| !OWN_FIELDS.iter().any(|own| name.eq_ignore_ascii_case(own)));
+    let is_own = |name: &str| OWN_FIELDS.iter().chain(&["Content-Length"]).any(|own| name.eq_ignore_ascii_case(own));
+    answer.fields.retain(|(name, _)| !is_own(name));
     answer.fields.extend(added);
     answer
 }

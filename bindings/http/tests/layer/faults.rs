@@ -29,9 +29,13 @@ async fn handler(State(till): State<Till>) -> &'static str {
     "done"
 }
 
-fn server(till: &Till) -> Server {
+fn server(till: &Till) -> (Server, Ledger) {
     let ledger = Ledger::builder().open_disk(Arc::new(till.disk.clone())).expect("a ledger");
-    let layer = IdempotencyLayer::new(ledger, Route::required(Effect::Repeatable), one_user);
+    (server_on(&ledger, till), ledger)
+}
+
+fn server_on(ledger: &Ledger, till: &Till) -> Server {
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
     Server::of(Router::new().route("/charges", post(handler).layer(layer)).with_state(till.clone()))
 }
 
@@ -39,7 +43,7 @@ fn server(till: &Till) -> Server {
 fn h4_a_disk_that_is_full_is_a_503_and_no_handler_runs() {
     for fault in [Fault::NoSpace, Fault::ShortWrite, Fault::Io] {
         let till = Till::default();
-        let server = server(&till);
+        let (server, _ledger) = server(&till);
         assert_eq!(server.post("/charges", "a"), (200, "done".to_owned()));
         till.disk.fail_call_with(1, fault);
         let (status, problem) = server.post("/charges", "b");
@@ -103,8 +107,7 @@ fn h4_a_ledger_whose_file_cannot_be_opened_again_is_a_503() {
     let folder = tempfile::tempdir().expect("a folder");
     let (path, away) = (folder.path().join("a.kl"), folder.path().join("b.kl"));
     let (till, ledger) = (Till::default(), Ledger::open(&path).expect("a ledger"));
-    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
-    let server = Server::of(Router::new().route("/charges", post(handler).layer(layer)).with_state(till.clone()));
+    let server = server_on(&ledger, &till);
     assert_eq!(server.post("/charges", "a").0, 200);
     ledger.suspend().expect("it is suspended");
     std::fs::rename(&path, &away).expect("the file is moved away");
@@ -120,21 +123,22 @@ fn h4_a_ledger_whose_file_cannot_be_opened_again_is_a_503() {
 }
 
 #[test]
-fn h9_an_outcome_that_could_not_be_stored_is_not_told() {
+fn h9_s3_an_outcome_that_could_not_be_stored_is_not_told_until_it_is() {
     let till = Till { fills_up: true, ..Till::default() };
-    let server = server(&till);
+    let (server, ledger) = server(&till);
     let (status, problem) = server.post("/charges", "a");
     assert_eq!(status, 503, "{problem}");
     assert!(!problem.contains("done"), "{problem}");
+    till.disk.heal();
+    ledger.reopen().expect("it is opened again");
+    assert_eq!(server.post("/charges", "a"), (200, "done".to_owned()));
     assert_eq!(till.runs.load(Ordering::SeqCst), 1);
 }
 
 #[test]
 fn h4_a_ledger_that_is_suspended_is_a_503_until_it_is_resumed() {
     let till = Till::default();
-    let ledger = Ledger::builder().open_disk(Arc::new(till.disk.clone())).expect("a ledger");
-    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
-    let server = Server::of(Router::new().route("/charges", post(handler).layer(layer)).with_state(till.clone()));
+    let (server, ledger) = server(&till);
     assert_eq!(server.post("/charges", "a").0, 200);
     ledger.suspend().expect("it is suspended");
     assert_eq!((server.post("/charges", "a").0, server.post("/charges", "b").0), (503, 503));
