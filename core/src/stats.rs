@@ -42,6 +42,8 @@ pub struct FileCheck {
     pub records: u64,
     /// How many rows of the caller's own.
     pub rows: u64,
+    /// How many entries of the outbox.
+    pub entries: u64,
     /// What is wrong, a sentence each: the first hundred.
     pub faults: Vec<String>,
     /// How many there are in all.

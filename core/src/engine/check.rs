@@ -19,13 +19,14 @@ const TOLD_MAX: usize = 100;
 pub(crate) struct Checked {
     pub(crate) records: u64,
     pub(crate) rows: u64,
+    pub(crate) entries: u64,
     pub(crate) faults: Vec<String>,
     /// How many there are in all.
     pub(crate) fault_count: u64,
 }
 
 impl Checked {
-    fn fault(&mut self, what: impl FnOnce() -> String) {
+    pub(super) fn fault(&mut self, what: impl FnOnce() -> String) {
         self.fault_count += 1;
         if self.faults.len() < TOLD_MAX {
             self.faults.push(what());
@@ -57,6 +58,7 @@ impl Engine {
         walk.index_rows()?;
         walk.counters()?;
         walk.checked.rows = count(&*snapshot, Space::Rows)?;
+        self.check_outbox(&*snapshot, &mut walk.checked)?;
         Ok(walk.checked)
     }
 }

@@ -1,6 +1,7 @@
 //! The outbox in the commit queue: entries, their lanes and their indexes (contract section 9).
 
 mod asking;
+mod checking;
 mod deciding;
 mod leasing;
 mod reading;

@@ -41,8 +41,8 @@ impl From<Forgot> for Forgotten {
 
 impl From<Checked> for FileCheck {
     fn from(checked: Checked) -> Self {
-        let Checked { records, rows, faults, fault_count } = checked;
-        Self { records, rows, faults, fault_count }
+        let Checked { records, rows, entries, faults, fault_count } = checked;
+        Self { records, rows, entries, faults, fault_count }
     }
 }
 

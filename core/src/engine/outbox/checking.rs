@@ -1,0 +1,102 @@
+//! Whether the outbox agrees with itself: entries, requests, index rows, counts (I7).
+
+use std::collections::BTreeMap;
+use std::ops::{Bound, ControlFlow};
+
+use super::{OutboxTerms, reading};
+use crate::codec::line;
+use crate::codec::outbox::{self, OutboxRow, Request};
+use crate::engine::check::Checked;
+use crate::engine::{Engine, EngineError};
+use crate::machine::entry::Entry;
+use crate::store::{Snapshot, Space};
+
+/// What rows begin with that belong to no entry alone.
+const OF_NO_ENTRY: [u8; 3] = [line::OUTBOX[0], line::LANES, line::DECLARED];
+
+struct Walk<'a> {
+    engine: &'a Engine,
+    view: &'a dyn Snapshot,
+    row: OutboxRow,
+    /// What the entries make of the counts.
+    counted: OutboxRow,
+    /// How many rows there must be, by what they begin with.
+    expected: BTreeMap<u8, u64>,
+}
+
+impl Engine {
+    /// Walks the outbox.
+    pub(in crate::engine) fn check_outbox(
+        &self,
+        view: &dyn Snapshot,
+        checked: &mut Checked,
+    ) -> Result<(), EngineError> {
+        let (row, _) = reading::outbox_row(view, self.now(), &OutboxTerms::DEFAULT)?;
+        let counted = OutboxRow { unsettled_bytes: 0, counts: Default::default(), ..row };
+        let mut walk = Walk { engine: self, view, row, counted, expected: BTreeMap::new() };
+        let found = walk.rows(checked)?;
+        for (first, rows) in found {
+            let expected = walk.expected.remove(&first).unwrap_or(0);
+            if rows != expected {
+                let first = char::from(first);
+                checked.fault(|| format!("the outbox has {rows} rows '{first}', its entries {expected}"));
+            }
+        }
+        if walk.counted != row {
+            checked.fault(|| format!("the outbox counts {row:?}, its entries make it {:?}", walk.counted));
+        }
+        Ok(())
+    }
+}
+
+impl Walk<'_> {
+    /// Looks at every entry; how many rows there are that belong to entries, by what they begin with.
+    fn rows(&mut self, checked: &mut Checked) -> Result<BTreeMap<u8, u64>, EngineError> {
+        let (mut found, mut failed) = (BTreeMap::new(), None);
+        self.view.scan(Space::Outbox, (Bound::Unbounded, Bound::Unbounded), &mut |key, value| {
+            let first = key.first().copied().unwrap_or_default();
+            if !OF_NO_ENTRY.contains(&first) {
+                *found.entry(first).or_insert(0) += 1;
+            }
+            if first == line::ENTRIES {
+                failed = self.entry(key, value, checked).err();
+            }
+            if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        failed.map_or(Ok(found), Err)
+    }
+
+    fn entry(&mut self, key: &[u8], value: &[u8], checked: &mut Checked) -> Result<(), EngineError> {
+        checked.entries += 1;
+        let entry = match line::read_id(key).and_then(|id| outbox::decode_entry(id, value)) {
+            Ok(entry) => entry,
+            Err(error) => {
+                checked.fault(|| error.to_string());
+                return Ok(());
+            }
+        };
+        self.counted.move_entry(None, Some(&entry));
+        if entry.id >= self.row.next_id || entry.change >= self.row.next_change {
+            checked.fault(|| format!("entry {} is younger than the outbox", entry.id));
+        }
+        self.request_of(&entry, checked)?;
+        for row in [vec![key.to_vec(), line::request_key(entry.id)], line::rows(&entry, &self.engine.salt)].concat() {
+            *self.expected.entry(row[0]).or_insert(0) += 1;
+            if !self.view.get(Space::Outbox, &row, &mut |_| ())? {
+                checked.fault(|| format!("entry {} has no row '{}'", entry.id, char::from(row[0])));
+            }
+        }
+        Ok(())
+    }
+
+    fn request_of(&self, entry: &Entry, checked: &mut Checked) -> Result<(), EngineError> {
+        let mut length = None;
+        self.view.get(Space::Outbox, &line::request_key(entry.id), &mut |bytes| {
+            length = outbox::decode::<Request>("a request", bytes).ok().map(|request| request.bytes.len() as u64);
+        })?;
+        if length != Some(entry.request_bytes) {
+            checked.fault(|| format!("the request of entry {} is not the one that was stored", entry.id));
+        }
+        Ok(())
+    }
+}
