@@ -1,6 +1,7 @@
 //! `cargo xtask mutants`: breaks the code in ways that have names, one at a time, in a copy of the tree. The tests must catch each.
 
 mod list;
+mod outbox;
 mod tree;
 
 use crate::interrupt;
@@ -38,7 +39,7 @@ enum Fate {
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let is_meant =
         |mutant: &&Mutant| args.words.is_empty() || args.words.iter().any(|word| mutant.name.contains(word.as_str()));
-    let chosen: Vec<&Mutant> = MUTANTS.iter().filter(is_meant).collect();
+    let chosen: Vec<&Mutant> = MUTANTS.iter().chain(outbox::MUTANTS).filter(is_meant).collect();
     if args.list {
         for mutant in chosen {
             println!("{} ({})", mutant.name, mutant.file);

@@ -10,7 +10,7 @@ pub(crate) struct Mutant {
     pub(crate) suites: &'static [&'static str],
 }
 
-const fn mutant(
+pub(super) const fn mutant(
     name: &'static str,
     file: &'static str,
     (from, to): (&'static str, &'static str),
