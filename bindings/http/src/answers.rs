@@ -196,3 +196,20 @@ fn exposed(expires_at_ms: Option<u64>) -> Fields {
     let expiry = expires_at_ms.map(|at_ms| (EXPIRES_FIELD.to_owned(), http_date(at_ms).into_bytes()));
     expiry.into_iter().chain([(EXPOSE_FIELD.to_owned(), EXPOSED.as_bytes().to_vec())]).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Response, Route};
+    use crate::message::MEDIA_TYPE;
+    use keyledger::Effect;
+
+    #[test]
+    fn h5_what_another_has_stored_is_told_without_what_is_never_kept() {
+        let fields = "Set-Cookie: a=1\r\nContent-Length: 9\r\nDate: x\r\nX-Mine: 1\r\nA: b\r\n";
+        let stored = Response::new(MEDIA_TYPE, format!("HTTP/1.1 201 Created\r\n{fields}\r\nbody"));
+        let route = Route::required(Effect::Repeatable).not_kept("x-mine");
+        let answer = route.stored_as(&stored, Outcome::Completed, None);
+        let names: Vec<&str> = answer.fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!((answer.status, names), (201, vec!["A", "Access-Control-Expose-Headers"]));
+    }
+}

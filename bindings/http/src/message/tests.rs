@@ -54,6 +54,12 @@ fn a_head_over_its_limit_is_kept_as_its_status_and_many_lines_below_it_are_read(
 }
 
 #[test]
+fn h5_what_a_handler_stores_itself_is_stored_without_what_is_never_kept() {
+    let answer = Answer::of_status(200).with_field("set-cookie", "a=1").with_field("Content-Length", "9");
+    assert_eq!(answer.with_field("A", "b").to_stored(), message("HTTP/1.1 200 \nA: b\n\n", b""));
+}
+
+#[test]
 fn s4_what_is_made_to_fit_keeps_its_status_and_as_much_else_as_it_can() {
     let fields = vec![("A".to_owned(), vec![b'x'; 100])];
     let whole = Stored { status: 404, fields, body: StoredBody::Kept(vec![b'y'; 400]) };

@@ -28,7 +28,7 @@ type Runs = Arc<Mutex<HashMap<String, usize>>>;
 async fn handler(State(runs): State<Runs>, Extension(claim): Extension<RequestClaim>) -> impl IntoResponse {
     let key = claim.key_id().key().as_str().to_owned();
     *runs.lock().expect("the runs").entry(key).or_default() += 1;
-    tokio::time::sleep(Duration::from_micros(fastrand::u64(0..5000))).await;
+    tokio::time::sleep(Duration::from_micros(fastrand::u64(0..10_000))).await;
     let status = [StatusCode::OK, StatusCode::CREATED, StatusCode::NOT_FOUND][fastrand::usize(..3)];
     let dice = || format!("{:032x}", fastrand::u128(..));
     (status, [("X-Run", dice())], dice())
@@ -47,8 +47,8 @@ fn i1_i2_h9_each_key_of_a_crowd_runs_once_and_all_its_answers_are_equal() {
             scope.spawn(|| {
                 while next.fetch_add(1, Ordering::Relaxed) < REQUESTS {
                     let key = format!("key-{}", fastrand::usize(0..KEYS));
-                    if fastrand::u8(..) < 40 {
-                        post_and_leave(server.port, "/charges", &key, [50, 99, 100][fastrand::usize(..3)]);
+                    if fastrand::u8(..) < 80 {
+                        post_and_leave(server.port, "/charges", &key, [50, 99, 100, 100, 100][fastrand::usize(..5)]);
                     } else {
                         let told = insist(&server, &key);
                         answers.lock().expect("the answers").entry(key).or_default().note(&told);

@@ -119,6 +119,21 @@ fn h9_h7_a_body_that_breaks_off_or_is_no_body_begins_nothing() {
     }
 }
 
+#[test]
+fn h11_a_body_over_the_limit_that_came_at_once_is_told_with_its_length_and_hash() {
+    let ledger = Ledger::in_memory().expect("a ledger");
+    let route = Route::required(Effect::Repeatable).max_body_bytes(10);
+    let layer = IdempotencyLayer::new(ledger, route, one_user);
+    let server = Server::of(Router::new().route("/x", post(|| async { "hello world" }).layer(layer)));
+    assert_eq!(server.post("/x", "k"), (200, "hello world".to_owned()));
+    let (status, problem) = server.post("/x", "k");
+    // printf 'hello world' | sha256sum
+    let sha256 = "b94d27b9934d3e08a52e52d7da7dabfac484efe37a5380ee9088f7ace2efcde9";
+    assert_eq!(status, 200);
+    assert!(problem.contains("#body-omitted") && problem.contains("\"length\":11"), "{problem}");
+    assert!(problem.contains(sha256), "{problem}");
+}
+
 /// A response with trailers.
 async fn with_trailers() -> Response {
     let trailers =
