@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::Engine;
 use crate::engine::outbox::{Handed, OutboxTerms};
-use crate::engine::{Engine, Peeked};
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::{Key, Scope};
 use crate::limits::stored_outcome;
 use crate::machine::classify::DeliveryOutcome;
+use crate::machine::entry::Peeked;
 
 /// One leased try at sending an entry: its lease is on disk, and nobody else sends it meanwhile (O4).
 ///

@@ -31,10 +31,12 @@ use crate::entropy::Entropy;
 use crate::fences::Fences;
 use crate::home::Home;
 use crate::key::KeyId;
+use crate::machine::entry::Peeked;
 use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, Witness};
 use crate::machine::settle::Settlement;
 use crate::options::Options;
+use crate::outbox_memory::OutboxMemory;
 use crate::store::{CommitError, OpenError, Snapshot, Space, Store, StoreError};
 use crate::volatile::{Glimpse, Memory};
 
@@ -43,8 +45,6 @@ pub(crate) use check::Checked;
 pub(crate) use errand::Errand;
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
 pub(crate) use looking::{Listing, Seen};
-use outbox::OutboxMemory;
-pub(crate) use outbox::Peeked;
 pub(crate) use session::Session;
 pub(crate) use settle::Stepped;
 

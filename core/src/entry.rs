@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use crate::engine::Peeked;
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, Scope};
-use crate::machine::entry::{DeadReason, Entry, EntryState, EntryStateName, TryError, UnknownReason};
+use crate::machine::entry::Peeked;
+use crate::machine::entry::{Entry, TryError};
 use crate::machine::record::AuditEntry;
+use crate::machine::standing::{DeadReason, EntryState, EntryStateName, UnknownReason};
 use crate::response::Response;
 
 /// Names an entry of one ledger file. Below 2^53: every language's numbers hold it exactly.

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::DecodeError;
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, KeyError, LaneName, OperationName, Purpose, Scope};
-use crate::machine::entry::{DeadReason, Entry, EntryState, Order, Sent, Stays, TryError, UnknownReason};
+use crate::machine::entry::{Entry, Order, Sent, Stays, TryError};
 use crate::machine::record::{AuditEntry, Stamp};
+use crate::machine::standing::{DeadReason, EntryState, UnknownReason};
 use crate::response::{Body, Response};
 
 #[derive(Serialize, Deserialize)]

@@ -20,7 +20,8 @@
 use super::DecodeError;
 use super::address::{Salt, keyed_hash};
 use crate::key::{Key, LaneName, OperationName, Purpose, Scope};
-use crate::machine::entry::{Entry, EntryState, Order};
+use crate::machine::entry::{Entry, Order};
+use crate::machine::standing::EntryState;
 
 /// Eight bytes that tell a scope, or a lane.
 pub(crate) type Mark = [u8; 8];

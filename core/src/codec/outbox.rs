@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{DecodeError, entry_v1};
 use crate::machine::backoff::Budget;
-use crate::machine::entry::{Entry, EntryStateName, Order};
+use crate::machine::entry::{Entry, Order};
 use crate::machine::record::Stamp;
+use crate::machine::standing::EntryStateName;
 use crate::machine::timeline::Timeline;
 
 const VERSION: u8 = 1;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::fence_block::FenceBlock;
-use super::{Engine, EngineError, Errand, OutboxMemory, Owed, Phase, Session, read_with};
+use super::{Engine, EngineError, Errand, Owed, Phase, Session, read_with};
 use crate::clock::Clock;
 use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
@@ -15,6 +15,7 @@ use crate::fences::Fences;
 use crate::home::Home;
 use crate::machine::record::{Lease, Stamp};
 use crate::options::Options;
+use crate::outbox_memory::OutboxMemory;
 use crate::store::{Space, Store, Writes};
 use crate::volatile::Memory;
 

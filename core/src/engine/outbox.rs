@@ -5,92 +5,23 @@ mod checking;
 mod deciding;
 mod leasing;
 mod reading;
+mod terms;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use super::{Engine, EngineError, Session};
 use crate::codec::line;
 use crate::codec::outbox::{self, OutboxRow, Request};
-use crate::machine::backoff::{Backoff, BudgetTerms};
-use crate::machine::entry::{Entry, EntryTerms};
+use crate::machine::entry::Entry;
 use crate::machine::timeline::Moment;
-use crate::options;
 use crate::store::Space;
 use crate::wake::Bell;
 
 pub(crate) use asking::{Asking, Enqueued};
 pub(crate) use deciding::Lanes;
 pub(crate) use leasing::Handed;
-pub(crate) use reading::{EntryFilter, Lane, Peeked};
-
-/// What an outbox was opened with.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct OutboxTerms {
-    pub(crate) entry: EntryTerms,
-    pub(crate) budget: BudgetTerms,
-    pub(crate) max_entries: u64,
-    pub(crate) max_bytes: u64,
-}
-
-impl OutboxTerms {
-    /// The defaults of contract section 12; also for whoever only looks or sweeps.
-    pub(crate) const DEFAULT: OutboxTerms = OutboxTerms {
-        entry: EntryTerms {
-            backoff: Backoff {
-                base_ms: const_millis(options::BACKOFF_BASE),
-                cap_ms: const_millis(options::BACKOFF_CAP),
-                multiplier: options::BACKOFF_MULTIPLIER,
-                jitter: true,
-            },
-            lease_ms: const_millis(options::LEASE),
-            max_tries: options::MAX_TRIES,
-            max_age_ms: None,
-            resend_window_ms: const_millis(options::RESEND_WINDOW),
-            purpose_retention_ms: const_millis(options::PURPOSE_RETENTION),
-            retention_ms: const_millis(options::SETTLED_RETENTION),
-            retry_after_max_ms: const_millis(options::RETRY_AFTER_MAX),
-        },
-        budget: BudgetTerms { capacity: options::BUDGET, refill_ms: const_millis(options::BUDGET_REFILL) },
-        max_entries: options::OUTBOX_ENTRIES_MAX,
-        max_bytes: options::OUTBOX_BYTES_MAX,
-    };
-}
-
-/// Whole milliseconds of a span that is known to be short.
-const fn const_millis(span: Duration) -> u64 {
-    span.as_secs() * 1000 + span.subsec_millis() as u64
-}
-
-/// What this process alone knows of the outbox.
-#[derive(Default)]
-pub(crate) struct OutboxMemory {
-    /// Who waits for a change.
-    bells: Mutex<Vec<Arc<Bell>>>,
-    /// Deliveries that were dropped without an outcome: id and fence.
-    dropped: Mutex<Vec<(u64, u64)>>,
-}
-
-impl OutboxMemory {
-    fn bells(&self) -> MutexGuard<'_, Vec<Arc<Bell>>> {
-        self.bells.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn dropped(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Wakes everyone who waits; each looks again for itself.
-    pub(crate) fn ring(&self) {
-        self.bells().iter().for_each(|bell| bell.ring());
-    }
-
-    /// A delivery was dropped: whoever leases next ends its lease. No I/O.
-    pub(crate) fn drop_delivery(&self, id: u64, fence: u64) {
-        self.dropped().push((id, fence));
-        self.ring();
-    }
-}
+pub(crate) use reading::{EntryFilter, Lane};
+pub(crate) use terms::OutboxTerms;
 
 /// A place among those who wait for a change of the outbox; given up when dropped.
 pub(crate) struct OutboxWaiting {

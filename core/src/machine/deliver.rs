@@ -1,7 +1,8 @@
 //! Settling a delivery: what an outcome makes of its entry (O5, O6, O8, O9).
 
 use super::classify::{DeliveryOutcome, Kind};
-use super::entry::{DeadReason, Entry, EntryState, EntryTerms, UnknownReason, ended, shortened};
+use super::entry::{Entry, EntryTerms, ended, shortened};
+use super::standing::{DeadReason, EntryState, UnknownReason};
 use super::timeline::Moment;
 
 /// What `settle` answers.

@@ -1,6 +1,7 @@
 //! What `enqueue` answers: an entry that is there already, or a new one (O3).
 
-use super::entry::{Entry, EntryState, Order};
+use super::entry::{Entry, Order};
+use super::standing::EntryState;
 use super::timeline::Moment;
 use crate::fingerprint::{Comparison, Fingerprint};
 use crate::key::{Key, LaneName, OperationName, Purpose, Scope};

@@ -1,6 +1,7 @@
 //! Handing an entry out to be sent (O4, O6, O7, O10).
 
-use super::entry::{Entry, EntryState, EntryTerms, Sent};
+use super::entry::{Entry, EntryTerms, Sent};
+use super::standing::EntryState;
 use super::timeline::Moment;
 
 /// The entry as it is while its delivery is out. It must have been asked before whether its time is over.

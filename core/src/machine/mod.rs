@@ -12,6 +12,7 @@ pub(crate) mod person;
 pub(crate) mod record;
 pub(crate) mod recover;
 pub(crate) mod settle;
+pub(crate) mod standing;
 pub(crate) mod timeline;
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! What people and apps decide about entries: cancel, resume, resolve, requeue, dismiss (O3, O4, O7, O8, O10).
 
-use super::entry::{DeadReason, Entry, EntryState, EntryTerms};
+use super::entry::{Entry, EntryTerms};
 use super::record::AuditEntry;
+use super::standing::{DeadReason, EntryState};
 use super::timeline::Moment;
 use crate::response::Response;
 

@@ -1,13 +1,13 @@
 //! What people and apps decide about entries.
 
 use super::Outbox;
-use crate::engine::Peeked;
 use crate::engine::outbox::OutboxTerms;
 use crate::engine::{EngineError, Session};
 use crate::entry::{EntryId, EntryView};
 use crate::error::Result;
 use crate::key::Scope;
 use crate::limits::{check_person, stored_entry_resolution};
+use crate::machine::entry::Peeked;
 use crate::machine::person::{Decider, EntryResolution};
 
 /// What `cancel` answers: truthfully, after it is on disk (O10).

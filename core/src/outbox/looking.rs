@@ -5,7 +5,7 @@ use crate::engine::outbox::{EntryFilter as Shown, Lane};
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::{LaneName, Purpose, Scope};
-use crate::machine::entry::EntryStateName;
+use crate::machine::standing::EntryStateName;
 
 /// Which entries [`Outbox::list`] shows.
 #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ const CODEC: &[&str] = &["codec"];
 const PROCESS: &[&str] = &["process"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
-const ENGINE: &[&str] = &["engine", "volatile", "fences", "home", "wake"];
+const ENGINE: &[&str] = &["engine", "volatile", "outbox_memory", "fences", "home", "wake"];
 const PARTS: &[&str] = &[
     "begin",
     "claim",

@@ -3,11 +3,10 @@
 use super::{Desk, OutboxTerms, reading};
 use crate::codec::line;
 use crate::codec::outbox::Request;
-use crate::engine::outbox::Peeked;
 use crate::engine::{EngineError, Session};
 use crate::key::Key;
 use crate::machine::enqueue::{self, Verdict, Wanted};
-use crate::machine::entry::{Entry, Order};
+use crate::machine::entry::{Entry, Order, Peeked};
 
 /// What is asked for: what is wanted, the request, and how its lane hands out.
 #[derive(Debug, Clone)]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{Desk, OutboxTerms, Peeked, reading};
+use super::{Desk, OutboxTerms, reading};
 use crate::codec::line;
 use crate::codec::outbox::{self, Declared, LaneRow};
 use crate::engine::recovery::prefix_end;
 use crate::engine::{EngineError, Session, read_with};
 use crate::key::{LaneName, Scope};
 use crate::machine::enqueue::succeed;
-use crate::machine::entry::{Entry, Order, ended};
+use crate::machine::entry::{Entry, Order, Peeked, ended};
 use crate::machine::person::{self, Decider, EntryResolution};
 use crate::store::Space;
 

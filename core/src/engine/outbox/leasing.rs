@@ -9,8 +9,9 @@ use crate::engine::{EngineError, Session};
 use crate::key::Scope;
 use crate::machine::classify::{DeliveryOutcome, Kind};
 use crate::machine::deliver::{Delivered, settle};
-use crate::machine::entry::{Entry, EntryState, Order, ended};
+use crate::machine::entry::{Entry, Order, ended};
 use crate::machine::lease;
+use crate::machine::standing::EntryState;
 use crate::machine::timeline::Moment;
 use crate::store::Space;
 

@@ -3,15 +3,16 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use super::OutboxTerms;
+use super::terms::OutboxTerms;
 use crate::codec::line::{self, Mark};
 use crate::codec::outbox::{self, LaneRow, OutboxRow, Request};
 use crate::engine::recovery::{prefix_end, rows_from};
 use crate::engine::{Engine, EngineError, read_with};
 use crate::key::{LaneName, Purpose, Scope};
 use crate::machine::backoff::Budget;
-use crate::machine::entry::{Entry, EntryState, EntryStateName, Order};
+use crate::machine::entry::{Entry, Order, Peeked};
 use crate::machine::record::Stamp;
+use crate::machine::standing::{EntryState, EntryStateName};
 use crate::machine::timeline::{Moment, Timeline};
 use crate::store::{Snapshot, Space};
 
@@ -29,13 +30,6 @@ pub(crate) struct EntryFilter {
 pub(crate) struct Entries {
     pub(crate) entries: Vec<Peeked>,
     pub(crate) next: Option<u64>,
-}
-
-/// An entry as it counted at an instant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Peeked {
-    pub(crate) entry: Entry,
-    pub(crate) now: Moment,
 }
 
 /// A lane of a scope that is held or paused.
