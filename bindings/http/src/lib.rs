@@ -1,5 +1,9 @@
 //! Idempotency keys over HTTP, once for every language: pure functions over bytes and small types.
 //!
+//! For a server in Rust there is a layer on top of them, `tower::IdempotencyLayer`: with the feature `axum` for axum, with `tower`
+//! for plain hyper and what else speaks tower. Without one of them this documentation does not show it either:
+//! `cargo doc -p keyledger-http --features axum`. The guide to it is `docs/http.md`. Whoever sends requests needs [`client`] alone.
+//!
 //! A server's adapter calls, in this order: [`Route::receive`] with the method and the key's field lines; its own scope function;
 //! [`Route::begin`] with the request; the ledger; [`Route::rule`]. If that says [`Ruling::Run`], the handler runs, then come
 //! [`Route::settlement`], [`fitting`], the ledger again, and [`Route::conclude`]. Where settling fails with anything but `ClaimLost`,

@@ -63,12 +63,13 @@ pub enum Passage {
 impl Route {
     /// A route that refuses requests without a key.
     ///
-    /// An [`Effect`] alone names its operation by method and path as they come; a declared [`Operation`] brings its own name.
+    /// An [`Effect`] alone names its operation by method and path as they come, so that the same key on another path is another
+    /// key. A declared [`Operation`] brings its own name, and there it is a mismatch.
     pub fn required(operation: impl Into<RouteOperation>) -> Self {
         Self::new(true, operation.into())
     }
 
-    /// A route that lets requests without a key through, without a record.
+    /// A route that lets requests without a key through, without a record, and so without a claim for the handler.
     pub fn optional(operation: impl Into<RouteOperation>) -> Self {
         Self::new(false, operation.into())
     }
@@ -92,7 +93,8 @@ impl Route {
         }
     }
 
-    /// How long a claim lasts without a heartbeat; the adapter beats at a third of it (H10).
+    /// How long a claim lasts without a heartbeat; the adapter beats at a third of it (H10). So it is how long a key stays in
+    /// progress once the process has been killed.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.operation = self.operation.lease(lease);
         self
@@ -116,7 +118,8 @@ impl Route {
         self
     }
 
-    /// The methods that take keys. Default POST and PATCH (H2).
+    /// The methods that take keys, instead of POST and PATCH (H2). They are compared as they are: `"post"` is none that comes.
+    /// Requests of any other method pass without protection, also where a key is required.
     pub fn methods<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
         self.methods = methods.into_iter().map(str::to_owned).collect();
         self
@@ -159,13 +162,14 @@ impl Route {
     }
 
     /// Bodies of responses are kept up to this length in bytes (H8, S4). The ledger's `max_response_bytes` has to be greater by
-    /// [`HEAD_BYTES_MAX`](crate::message::HEAD_BYTES_MAX); by default it is.
+    /// [`HEAD_BYTES_MAX`](crate::message::HEAD_BYTES_MAX); by default it is. Default [`BODY_BYTES_MAX`].
     pub fn max_body_bytes(mut self, bytes: usize) -> Self {
         self.body_bytes_max = bytes;
         self
     }
 
-    /// Bodies of requests over this length in bytes are refused with 413. Default 16 MiB: they are held in memory.
+    /// Bodies of requests with a key over this length in bytes are refused with 413. Default 16 MiB: they are held in memory.
+    /// What reads the body after that, such as an extractor of axum, may have a lower limit of its own.
     pub fn max_request_bytes(mut self, bytes: usize) -> Self {
         self.request_bytes_max = bytes;
         self

@@ -1,6 +1,7 @@
 //! A tower layer for axum and plain hyper. It needs a tokio runtime with time.
 //!
-//! Put it on a route, after authentication (H13): the scope comes from a credential that has been verified.
+//! Put it on a route, after authentication (H13): the scope comes from a credential that has been verified. In axum that is
+//! `post(handler).layer(..)` within a router whose own layer authenticates; for plain hyper see the guide, `docs/http.md`.
 //!
 //! ```
 //! # async fn pay() {}

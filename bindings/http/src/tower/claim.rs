@@ -13,6 +13,9 @@ use crate::answers::Settled;
 /// A handler that does nothing with it is settled by its response's status. One that settles it, by
 /// [`complete_with`](Claim::complete_with) or by what [`take`](RequestClaim::take) gives, is answered from what it stored. Let go of it
 /// before the response is returned: settling waits for a [`ClaimGuard`].
+///
+/// A request that is not protected has none: no key on a route where it is optional, or a method that takes none. Such a handler
+/// takes `Option<Extension<RequestClaim>>`.
 #[derive(Clone)]
 pub struct RequestClaim {
     shared: Arc<Shared>,
@@ -68,7 +71,10 @@ impl RequestClaim {
         self.shared.is_lost.load(Ordering::Acquire)
     }
 
-    /// The claim itself, for `step` and `complete_with`. Heartbeats go on meanwhile.
+    /// The claim itself, for steps and `complete_with`. Heartbeats go on meanwhile.
+    ///
+    /// In a task take [`record_step_async`](Claim::record_step_async) and [`complete_with_async`](Claim::complete_with_async): the
+    /// others wait for the disk on the thread that calls them.
     ///
     /// # Errors
     /// `ClaimSettled` once it was taken, or the request was answered.
