@@ -106,6 +106,11 @@ impl RequestClaim {
         self.shared.is_lost.store(true, Ordering::Release);
     }
 
+    /// Whether the handler has settled it, and not taken it away.
+    pub(super) async fn is_settled(&self) -> bool {
+        self.shared.claim.lock().await.as_ref().is_some_and(|claim| claim.settled().is_some())
+    }
+
     /// Settles it, unless the handler has. It is queued before the first await: dropping the future takes nothing back (S3).
     pub(super) async fn settle(&self, settlement: Settlement) -> Settled {
         match self.shared.claim.lock().await.take() {

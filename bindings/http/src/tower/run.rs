@@ -89,7 +89,8 @@ impl Run {
     {
         let (head, body) = handled.into_parts();
         let mut body = pin!(body);
-        if self.route.is_stream() {
+        // What the handler has stored is the answer, and has an end (H14).
+        if self.route.is_stream() && !self.claim.is_settled().await {
             return self.stream(head, body, tell).await;
         }
         match self.hold(body.as_mut()).await {
