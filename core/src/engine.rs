@@ -257,6 +257,7 @@ impl Engine {
             && self.phase.compare_exchange(open, poisoned, Ordering::AcqRel, Ordering::Acquire).is_ok()
         {
             self.memory.for_each(|_, slot| slot.wake());
+            self.outbox.ring();
         }
     }
 

@@ -180,6 +180,7 @@ impl Engine {
             slot.volatile = None;
             slot.wake();
         });
+        self.outbox.ring();
         Ok(self.commits.alone(|| self.store.close())?)
     }
 

@@ -1,0 +1,102 @@
+//! Restarts, clocks, lanes that are declared otherwise, sweeps.
+
+use std::time::Duration;
+
+use keyledger::{Clock, DeliveryOutcome, Enqueue, EntryStateName, Error, Lane, Response};
+
+use crate::stage::{START_MS, Stage};
+
+#[test]
+fn o2_key_and_request_are_the_same_bytes_on_every_try_and_after_a_restart() {
+    let stage = Stage::new();
+    let request: Vec<u8> = (0..=255).collect();
+    let key = {
+        let enqueue = Enqueue::new(&stage.scope, "pay", "application/octet-stream", request.clone());
+        stage.outbox.enqueue(&enqueue).unwrap().entry.key().clone()
+    };
+    let mut stage = stage;
+    for _ in 0..3 {
+        let delivery = stage.lease_one();
+        assert_eq!((delivery.key(), delivery.request()), (&key, request.as_slice()));
+        delivery.settle(DeliveryOutcome::retry("timeout")).unwrap();
+        stage.pass(Duration::from_mins(10));
+        stage = Stage::on(keyledger_harness::disk::FakeDisk::of(stage.disk.shown()), stage.clock.clone());
+    }
+}
+
+#[test]
+fn a_dropped_delivery_is_due_after_its_backoff_and_counts_as_in_doubt() {
+    let stage = Stage::new();
+    let id = stage.outbox.enqueue(&stage.request("pay")).unwrap().entry.id();
+    drop(stage.lease_one());
+    // Whoever asks is told to come at once, for the drop is not on disk yet.
+    assert_eq!(stage.outbox.next_wakeup(&stage.scope).unwrap(), Some(START_MS));
+    assert!(stage.outbox.lease_due(&stage.scope, 1).unwrap().is_empty());
+    let entry = stage.outbox.get(id).unwrap().unwrap();
+    assert_eq!((entry.state(), entry.may_have_taken_effect(), entry.tries()), (EntryStateName::Pending, true, 1));
+    assert!(entry.due_at_ms().unwrap() <= START_MS + 1000, "the backoff of the first try, not the lease");
+    assert!(!stage.outbox.cancel(id).unwrap().is_cancelled());
+}
+
+#[test]
+fn o6_the_wall_clock_moves_no_due_time_while_the_process_runs() {
+    for jump_ms in [-86_400_000, 86_400_000] {
+        let stage = Stage::new();
+        stage.outbox.enqueue(&stage.request("pay")).unwrap();
+        stage.lease_one().settle(DeliveryOutcome::retry("timeout").not_before(Duration::from_secs(100))).unwrap();
+        stage.clock.jump_wall(jump_ms);
+        let now = stage.clock.wall_ms();
+        assert_eq!(stage.outbox.next_wakeup(&stage.scope).unwrap(), Some(now + 100_000), "{jump_ms}");
+        assert!(stage.outbox.lease_due(&stage.scope, 1).unwrap().is_empty(), "no burst after {jump_ms}");
+        stage.pass(Duration::from_secs(100));
+        assert_eq!(stage.outbox.lease_due(&stage.scope, 1).unwrap().len(), 1, "no stall after {jump_ms}");
+    }
+}
+
+#[test]
+fn o4_a_lane_that_is_declared_otherwise_takes_its_entries_along() {
+    let stage = Stage::new();
+    let unordered = stage.ledger.outbox().lane(Lane::unordered("transfers")).open().unwrap();
+    for purpose in ["one", "two", "three"] {
+        unordered.enqueue(&stage.request(purpose).lane("transfers")).unwrap();
+    }
+    let ordered = stage.ledger.outbox().lane(Lane::ordered("transfers")).open().unwrap();
+    assert!(stage.ledger.check().unwrap().is_well());
+    let due = ordered.lease_due(&stage.scope, 10).unwrap();
+    assert_eq!(due.len(), 1, "one in flight");
+    assert_eq!(due[0].entry().purpose(), Some("one"));
+    drop(due);
+    // Whoever declares nothing finds what was declared before.
+    let later = stage.ledger.outbox().open().unwrap();
+    assert!(later.enqueue(&stage.request("four").lane("transfers")).unwrap().created);
+    let refused = later.enqueue(&stage.request("five").lane("elsewhere"));
+    assert!(matches!(refused, Err(Error::InvalidArgument(_))), "{refused:?}");
+}
+
+#[test]
+fn o13_a_sweep_removes_what_has_stayed_long_enough_and_nothing_else() {
+    let stage = Stage::new();
+    for purpose in ["answered", "pending"] {
+        stage.outbox.enqueue(&stage.request(purpose)).unwrap();
+    }
+    stage.lease_one().settle(DeliveryOutcome::yes(Response::text("done"))).unwrap();
+    stage.pass(Duration::from_hours(7 * 24) - Duration::from_millis(1));
+    assert_eq!(stage.ledger.sweep(100).unwrap().entries_removed, 0);
+    stage.pass(Duration::from_millis(1));
+    assert_eq!(stage.ledger.sweep(100).unwrap().entries_removed, 1);
+    assert!(stage.outbox.find(&stage.scope, "default", "answered").unwrap().is_none());
+    assert!(stage.outbox.find(&stage.scope, "default", "pending").unwrap().is_some());
+    assert!(stage.ledger.check().unwrap().is_well());
+}
+
+#[test]
+fn p6_a_suspended_outbox_refuses_and_goes_on_after_resume() {
+    let stage = Stage::new();
+    stage.outbox.enqueue(&stage.request("pay")).unwrap();
+    let delivery = stage.lease_one();
+    stage.ledger.suspend().unwrap();
+    let refused = delivery.settle(DeliveryOutcome::yes(Response::text("done"))).unwrap_err();
+    assert!(matches!(refused.source, Error::Suspended));
+    stage.ledger.resume().unwrap();
+    refused.delivery.settle(DeliveryOutcome::yes(Response::text("done"))).unwrap();
+}
