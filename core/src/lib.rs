@@ -15,6 +15,7 @@ mod codec;
 mod commit;
 mod decision;
 mod delivery;
+mod driver;
 mod engine;
 mod entropy;
 mod entry;
@@ -53,6 +54,9 @@ pub use begin::Begin;
 pub use claim::{Claim, LostSignal, SettleError};
 pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
 pub use delivery::{Delivery, DeliveryError, Report};
+pub use driver::{AsyncDriver, DrainProgress, Drained, DriverError, Stop};
+#[cfg(not(target_arch = "wasm32"))]
+pub use driver::{Driver, DriverHandle};
 pub use entry::{Enqueued, EntryId, EntryView};
 pub use error::{Error, ErrorCode, Result};
 pub use janitor::{Growth, Janitor, JanitorBuilder, Recovered, Tick};

@@ -64,6 +64,8 @@ pub const BUDGET_REFILL: Duration = Duration::from_secs(1);
 pub const OUTBOX_ENTRIES_MAX: u64 = 100_000;
 /// How many bytes the requests of its unsettled entries may have together.
 pub const OUTBOX_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// How many deliveries a driver keeps in flight.
+pub const IN_FLIGHT: usize = 8;
 
 /// What a ledger was opened with.
 #[derive(Debug, Clone, Copy)]

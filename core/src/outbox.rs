@@ -179,6 +179,11 @@ impl Outbox {
         handed.into_iter().map(|handed| Delivery::new(self.engine().clone(), self.opened.terms, handed)).collect()
     }
 
+    /// Refuses a report that can never be stored.
+    pub(crate) fn check_report(&self, report: &Report) -> Result<()> {
+        self.stored(report).map(drop)
+    }
+
     /// The report as it is stored.
     fn stored(&self, report: &Report) -> Result<Report> {
         let outcome = stored_outcome(report.outcome.clone(), self.engine().options)?;

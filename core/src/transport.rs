@@ -1,6 +1,7 @@
 //! Who sends what the outbox hands out: the port to the network, which the core does not touch.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use crate::delivery::Delivery;
 use crate::key::Scope;
@@ -22,6 +23,16 @@ pub trait Transport: Send + Sync {
     }
 }
 
+impl<T: Transport + ?Sized> Transport for Arc<T> {
+    fn send(&self, delivery: &Delivery) -> DeliveryOutcome {
+        (**self).send(delivery)
+    }
+
+    fn has_other_credentials(&self, scope: &Scope) -> bool {
+        (**self).has_other_credentials(scope)
+    }
+}
+
 /// What an asynchronous transport returns.
 pub type Sending<'a> = Pin<Box<dyn Future<Output = DeliveryOutcome> + Send + 'a>>;
 
@@ -34,5 +45,15 @@ pub trait AsyncTransport: Send + Sync {
     fn has_other_credentials(&self, scope: &Scope) -> bool {
         let _ = scope;
         false
+    }
+}
+
+impl<T: AsyncTransport + ?Sized> AsyncTransport for Arc<T> {
+    fn send<'a>(&'a self, delivery: &'a Delivery) -> Sending<'a> {
+        (**self).send(delivery)
+    }
+
+    fn has_other_credentials(&self, scope: &Scope) -> bool {
+        (**self).has_other_credentials(scope)
     }
 }

@@ -142,6 +142,7 @@ impl Engine {
             Phase::Open => self.let_go(Phase::Closed)?,
             Phase::Poisoned | Phase::Suspended => {
                 self.set_phase(Phase::Closed);
+                self.outbox.ring();
                 self.commits.alone(|| self.store.close())?;
             }
         }
@@ -167,6 +168,7 @@ impl Engine {
             let block = reserve_block(&*self.store, self.fences.next(), self.is_shared())?;
             self.fences.replace(block.usable(self.is_shared()), block.end);
             self.set_phase(Phase::Open);
+            self.outbox.ring();
             Ok(())
         })
     }

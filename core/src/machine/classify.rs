@@ -67,6 +67,16 @@ impl DeliveryOutcome {
         Self::of(Kind::Hold { reason: reason.into(), whole_lane: false })
     }
 
+    /// It was not sent: its lease was over first (O7).
+    pub(crate) fn lease_was_over() -> Self {
+        Self::retry("the lease was over before it was sent").not_taken()
+    }
+
+    /// What the panic said is not stored: it may hold what must not be in the file (O14).
+    pub(crate) fn transport_panicked() -> Self {
+        Self::retry("the transport panicked")
+    }
+
     /// An answer that was told before: it settles the entry from any delivery, whatever other tries' outcomes are.
     pub fn replayed(mut self) -> Self {
         if let Kind::Answered { is_replay, .. } = &mut self.kind {

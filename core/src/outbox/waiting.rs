@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use super::Outbox;
 use crate::clock::millis;
-use crate::engine::outbox::OutboxWaiting;
+use crate::engine::outbox::{Lane, OutboxWaiting};
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
+use crate::key::Scope;
 use crate::wake::ring_after;
 
 /// Changes of another process ring no bell here: in a shared ledger whoever waits looks this often.
@@ -100,6 +101,28 @@ impl Outbox {
     /// A place among those who are woken by every change.
     pub(crate) fn waiting(&self) -> OutboxWaiting {
         OutboxWaiting::register(self.engine())
+    }
+
+    pub(crate) fn monotonic_ms(&self) -> u64 {
+        self.engine().clock.monotonic_ms()
+    }
+
+    /// Whether calls are answered: neither suspended, closed nor poisoned.
+    pub(crate) fn is_open(&self) -> bool {
+        self.engine().check_open().is_ok()
+    }
+
+    /// How long it is until the next wake-up (O11), in milliseconds; negative: how long it is overdue.
+    pub(crate) fn wakes_in_ms(&self, scope: &Scope) -> Result<Option<i64>> {
+        let (at, now) = self.engine().outbox_wakeup(&self.opened.terms, scope)?;
+        let signed = |ms: u64| i64::try_from(ms).unwrap_or(i64::MAX);
+        Ok(at.map(|at| signed(at).saturating_sub(signed(now.at))))
+    }
+
+    /// Whether a lane of the scope is held (O8).
+    pub(crate) fn has_held_lane(&self, scope: &Scope) -> Result<bool> {
+        let (_, lanes) = self.engine().outbox_stats(&self.opened.terms)?;
+        Ok(lanes.iter().any(|Lane { row, .. }| row.held.is_some() && row.scope == scope.as_str()))
     }
 }
 

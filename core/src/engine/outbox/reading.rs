@@ -197,13 +197,23 @@ impl Engine {
 
     /// O11: the earliest instant, on the wall clock, at which `lease_due` could hand something out or change a state.
     pub(crate) fn outbox_next_wakeup(&self, terms: &OutboxTerms, scope: &Scope) -> Result<Option<u64>, EngineError> {
+        let (at, now) = self.outbox_wakeup(terms, scope)?;
+        Ok(at.map(|at| now.wall_at(at.max(now.at))))
+    }
+
+    /// The same on the timeline, and where that is now. What is overdue has the instant at which it was due.
+    pub(crate) fn outbox_wakeup(
+        &self,
+        terms: &OutboxTerms,
+        scope: &Scope,
+    ) -> Result<(Option<u64>, Moment), EngineError> {
         let (view, row, now) = self.look_at_outbox(terms)?;
         let at = if self.outbox.dropped().is_empty() {
             self.wakeup_of(&*view, &row, now, terms, scope)?
         } else {
             Some(now.at)
         };
-        Ok(at.map(|at| now.wall_at(at.max(now.at))))
+        Ok((at, now))
     }
 
     fn wakeup_of(
@@ -215,7 +225,7 @@ impl Engine {
         scope: &Scope,
     ) -> Result<Option<u64>, EngineError> {
         let scope = line::scope_mark(scope, &self.salt);
-        let retry_at = row.budget.next_at(terms.budget, now.at);
+        let retry_at = row.budget.next_at(terms.budget, now.at).map(|at| if at > now.at { at } else { 0 });
         let mut wakeup = first_instant(view, &line::end_prefix(scope))?;
         for lane in lanes_of(view, scope)? {
             if let Some(at) = lane_ready_at(view, scope, lane, retry_at)? {
