@@ -8,7 +8,7 @@ use super::settings::Settings;
 use crate::entry::{EntryId, EntryView};
 use crate::error::Result;
 use crate::key::Scope;
-use crate::machine::entry::EntryStateName;
+use crate::machine::standing::EntryStateName;
 use crate::outbox::{Changes, EntryFilter};
 
 /// How many entries are read at a time.

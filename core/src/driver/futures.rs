@@ -113,7 +113,6 @@ impl AsyncDriver {
         let mut is_calling = false;
         loop {
             is_stopping = is_stopping || self.settings.stop.is_stopped() || stop_woken.poll(stop.as_mut()).is_ready();
-            sendings.ended().into_iter().for_each(|report| course.finished(report));
             for called in calls.ended() {
                 is_calling = false;
                 let deliveries = course.called(called);
@@ -122,6 +121,8 @@ impl AsyncDriver {
                 }
                 after_turn(course.sent());
             }
+            // After the calls: what they handed out has to be polled once to be under way.
+            sendings.ended().into_iter().for_each(|report| course.finished(report));
             if !is_calling {
                 match course.step(is_stopping, |scope| self.has_other_credentials(scope)) {
                     Step::Turn { limit } => calls.push(self.turn(bell, &course, limit)),

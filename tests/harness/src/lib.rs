@@ -7,4 +7,5 @@ pub mod disk;
 pub mod futures;
 pub mod history;
 pub mod model;
+pub mod scripted;
 pub mod settings;
