@@ -63,8 +63,12 @@ impl Answer {
 
     /// The same for a ledger that keeps at most `bytes_max` bytes of a response: in what is longer the body is omitted.
     pub fn to_stored_within(&self, bytes_max: usize) -> Response {
-        let (status, fields) = (self.status, kept(&self.fields, &[]));
-        Stored { status, fields, body: StoredBody::Kept(self.body.clone()) }.to_response_within(bytes_max)
+        self.kept().to_response_within(bytes_max)
+    }
+
+    /// What of it is kept (H5).
+    pub fn kept(&self) -> Stored {
+        Stored { status: self.status, fields: kept(&self.fields, &[]), body: StoredBody::Kept(self.body.clone()) }
     }
 }
 

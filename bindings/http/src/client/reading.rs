@@ -58,6 +58,8 @@ pub struct Reading {
     pub retry_after: Option<Duration>,
     /// Until when the server knows the key: milliseconds since 1970-01-01 UTC.
     pub key_expires_at_ms: Option<u64>,
+    /// For how long the server will know the key, by its own clock (O7).
+    pub key_expires_after: Option<Duration>,
     /// Whether the whole lane waits that long: 429 and 503 (O6).
     pub pauses_lane: bool,
 }
@@ -86,13 +88,16 @@ impl Reading {
         let problem = Problem::of(answer);
         let retry_after = retry_after(answer, now_ms);
         let (meaning, trace) = means(answer.status, &problem, retry_after.is_some());
+        let key_expires_at_ms = answer.field(EXPIRES_FIELD).and_then(instant_ms);
+        let left = |at_ms: u64| Duration::from_millis(at_ms.saturating_sub(sent_at_ms(answer, now_ms)));
         Self {
             meaning,
             trace,
             is_replay: answer.field(REPLAYED_FIELD).is_some_and(|value| value.eq_ignore_ascii_case(b"true")),
             key_advice: problem.advice,
             retry_after,
-            key_expires_at_ms: answer.field(EXPIRES_FIELD).and_then(instant_ms),
+            key_expires_at_ms,
+            key_expires_after: key_expires_at_ms.map(left),
             pauses_lane: retry_after.is_some() && matches!(answer.status, 429 | 503),
         }
     }
@@ -110,6 +115,7 @@ impl Reading {
             key_advice: None,
             retry_after: None,
             key_expires_at_ms: None,
+            key_expires_after: None,
             pauses_lane: false,
         }
     }
@@ -185,10 +191,14 @@ fn retry_after(answer: &Answer, now_ms: u64) -> Option<Duration> {
         // Digits that no number holds are a long time.
         Duration::from_secs(std::str::from_utf8(value).ok()?.parse().unwrap_or(u64::MAX))
     } else {
-        let sent_at_ms = answer.field("Date").and_then(instant_ms).unwrap_or(now_ms);
-        Duration::from_millis(instant_ms(value)?.saturating_sub(sent_at_ms))
+        Duration::from_millis(instant_ms(value)?.saturating_sub(sent_at_ms(answer, now_ms)))
     };
     Some(span.min(RETRY_AFTER_MAX))
+}
+
+/// When the answer was sent, by the server's clock if it tells that.
+fn sent_at_ms(answer: &Answer, now_ms: u64) -> u64 {
+    answer.field("Date").and_then(instant_ms).unwrap_or(now_ms)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! A request that is stored before it is sent, and its one key field (C1, O14).
 
-use keyledger::Key;
+use keyledger::{Enqueue, Key, Scope};
 
 use crate::filter::starts_with;
 use crate::key::{KEY_FIELD, may_stand_bare};
-use crate::message::{Fields, head_lines, is_token, is_value};
+use crate::message::{Fields, MEDIA_TYPE, head_lines, is_token, is_value};
 
 /// How the other side wants its keys: many want them bare, or under another name.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +104,43 @@ const CONNECTION: [&str; 9] =
     ["Connection", "Content-Length", "Host", "Keep-Alive", "TE", "Trailer", "Transfer-Encoding", "Upgrade", "Expect"];
 
 impl Request {
+    /// A request without fields and body.
+    pub fn new(method: impl Into<String>, url: impl Into<String>) -> Self {
+        Self { method: method.into(), url: url.into(), fields: Vec::new(), body: Vec::new() }
+    }
+
+    /// A POST without fields and body.
+    pub fn post(url: impl Into<String>) -> Self {
+        Self::new("POST", url)
+    }
+
+    /// With one field line more.
+    pub fn with_field(mut self, name: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.fields.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// With a body, and its Content-Type.
+    pub fn with_body(self, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self { body: body.into(), ..self.with_field("Content-Type", media_type) }
+    }
+
+    /// Checked and ready for [`Outbox::enqueue`](keyledger::Outbox::enqueue); purpose, lane and key are added to what this returns.
+    /// The arguments are those of [`check`](Request::check).
+    ///
+    /// # Errors
+    /// As [`check`](Request::check): nothing is stored of what is refused.
+    pub fn to_enqueue(
+        &self,
+        scope: &Scope,
+        operation: impl Into<String>,
+        key_field: &KeyField,
+        secret: &[&str],
+    ) -> Result<Enqueue, RequestError> {
+        self.check(key_field, secret)?;
+        Ok(Enqueue::new(scope, operation, MEDIA_TYPE, self.to_bytes()))
+    }
+
     /// Whether it may be stored, to be sent with its key in `key_field`. `secret` names more fields that carry credentials.
     ///
     /// # Errors
