@@ -131,7 +131,7 @@ fn o15_a_held_lane_does_not_keep_it_waiting_and_other_credentials_let_it_go_on()
     let stage = Stage::new();
     let entries = stage.enqueue_all(3);
     stage.transport.always(Answer::Tell(DeliveryOutcome::hold_lane("401")));
-    let drained = stage.driver().in_flight(1).drain(Duration::from_secs(60), |_| {}).unwrap();
+    let drained = stage.driver().in_flight(1).drain(Duration::from_mins(1), |_| {}).unwrap();
     assert_eq!((drained.count(EntryStateName::Held), drained.count(EntryStateName::Pending)), (1, 2));
     stage.transport.always(Answer::Tell(DeliveryOutcome::yes(keyledger::Response::text("done"))));
     stage.transport.set_other_credentials(true);

@@ -44,7 +44,7 @@ fn the_future_has_as_many_in_flight_as_was_said() {
         a_moment();
         assert_eq!(stage.transport.in_flight(), 3);
         stage.transport.release();
-        entries.iter().for_each(|entry| stage.answered(entry));
+        stage.all_answered(&entries);
     });
     assert_eq!(stage.transport.most_in_flight(), 3);
     assert_eq!(stage.sends_of(&entries), [1; 20]);

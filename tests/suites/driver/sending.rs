@@ -35,7 +35,7 @@ fn as_many_are_in_flight_as_was_said_and_no_more() {
     a_moment();
     assert_eq!(stage.transport.in_flight(), 3);
     stage.transport.release();
-    entries.iter().for_each(|entry| stage.answered(entry));
+    stage.all_answered(&entries);
     driver.stop().unwrap();
     assert_eq!(stage.transport.most_in_flight(), 3);
     assert_eq!(stage.sends_of(&entries), [1; 20]);
@@ -50,7 +50,7 @@ fn o4_an_ordered_lane_has_one_in_flight_and_goes_in_order_while_the_others_go_on
     }
     let others = stage.enqueue_all(6);
     let driver = stage.driver().in_flight(4).start().unwrap();
-    invoices.iter().chain(&others).for_each(|entry| stage.answered(entry));
+    stage.all_answered(invoices.iter().chain(&others));
     driver.stop().unwrap();
     assert_eq!(stage.transport.most_of_lane("invoices"), 1);
     let order: Vec<String> = stage.sent().into_iter().filter(|what| what.starts_with("invoice")).collect();

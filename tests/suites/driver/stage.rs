@@ -72,6 +72,13 @@ impl Stage {
         self.outbox.stats().unwrap().count(state)
     }
 
+    /// Waits until each is settled with a yes.
+    pub(crate) fn all_answered<'a>(&self, entries: impl IntoIterator<Item = &'a EntryView>) {
+        for entry in entries {
+            self.answered(entry);
+        }
+    }
+
     /// Waits until the entry is settled with a yes.
     pub(crate) fn answered(&self, entry: &EntryView) {
         let entry = self.outbox.wait(entry.id(), PATIENCE).unwrap();
