@@ -5,6 +5,7 @@ mod demo;
 mod fuzz;
 mod interrupt;
 mod mutants;
+mod plot;
 mod project;
 mod soak;
 mod test;
@@ -30,6 +31,8 @@ enum Task {
     Fuzz(fuzz::Args),
     /// Break the code in ways that have names, one at a time, in a copy; the tests have to catch each
     Mutants(mutants::Args),
+    /// Draw the pictures of the documentation anew
+    Plot,
     /// Try to break a ledger, round after round with a fresh seed, for as long as you like
     Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Mutants(args) => mutants::run(&args),
+        Task::Plot => plot::run(),
         Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
     };

@@ -5,6 +5,7 @@ pub mod again;
 pub mod conformance;
 pub mod disk;
 pub mod futures;
+pub mod herd;
 pub mod history;
 pub mod model;
 pub mod scripted;
