@@ -4,3 +4,8 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
+
+/// The code blocks of docs/outbox.md.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/outbox.md")]
+pub struct OutboxGuide;
