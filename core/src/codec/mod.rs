@@ -13,6 +13,8 @@ pub(crate) mod outbox;
 mod v1;
 
 #[cfg(test)]
+mod entry_tests;
+#[cfg(test)]
 mod tests;
 
 pub(crate) use self::error::DecodeError;
