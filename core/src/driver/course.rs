@@ -68,6 +68,8 @@ pub(super) struct Course {
 /// The last call failed.
 struct Failure {
     error: Error,
+    /// The same call may go well later.
+    is_passing: bool,
     /// The ledger was not open then: it is worth trying as soon as it is.
     was_shut: bool,
 }
@@ -232,7 +234,7 @@ impl Course {
         let failure = self.failure.as_ref()?;
         let leases_left = Duration::from_millis(self.leases_end_ms.saturating_sub(now_ms));
         let is_all_back = self.in_flight == 0 || leases_left.is_zero();
-        if !is_passing(&failure.error) {
+        if !failure.is_passing {
             return Some(if is_all_back { Step::End(self.give_up()) } else { Step::Rest(leases_left) });
         }
         if is_stopping && is_all_back && self.reports.is_empty() {
@@ -256,7 +258,10 @@ impl Course {
             on_error(&error);
         }
         self.errors.failed(self.now_ms());
-        self.failure = Some(Failure { error, was_shut: !self.settings.outbox.is_open() });
+        let outbox = &self.settings.outbox;
+        // A call that `suspend` or `reopen` overtakes may meet a closed file, too.
+        let is_passing = is_passing(&error) || (matches!(error, Error::Closed) && !outbox.is_closed());
+        self.failure = Some(Failure { error, is_passing, was_shut: !outbox.is_open() });
     }
 
     fn went_well(&mut self) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::Outbox;
 use crate::clock::millis;
+use crate::engine::Phase;
 use crate::engine::outbox::{Lane, OutboxWaiting};
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
@@ -110,6 +111,10 @@ impl Outbox {
     /// Whether calls are answered: neither suspended, closed nor poisoned.
     pub(crate) fn is_open(&self) -> bool {
         self.engine().check_open().is_ok()
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.engine().phase() == Phase::Closed
     }
 
     /// How long it is until the next wake-up (O11), in milliseconds; negative: how long it is overdue.

@@ -35,6 +35,23 @@ fn an_outcome_that_a_suspended_ledger_cannot_take_is_told_again_after_it_is_resu
 }
 
 #[test]
+fn p6_a_driver_outlives_every_suspension_whatever_it_is_about_then() {
+    let stage = Stage::new();
+    let driver = stage.driver().start().unwrap();
+    for number in 0..300 {
+        let entry = stage.enqueue(&format!("request {number}"));
+        stage.ledger.suspend().unwrap();
+        stage.ledger.resume().unwrap();
+        assert!(driver.is_running(), "after {number}");
+        if number % 10 == 0 {
+            stage.answered(&entry);
+        }
+    }
+    until("all is sent", || stage.count(EntryStateName::Answered) == 300);
+    driver.stop().unwrap();
+}
+
+#[test]
 fn s7_an_outcome_whose_commit_failed_openly_is_told_again_after_reopening() {
     let (stage, disk) = on_disk();
     let entry = stage.enqueue("one");
