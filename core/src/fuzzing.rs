@@ -1,6 +1,6 @@
 //! Doors for the fuzz targets, to decoders that nobody else reaches from outside. None may panic, whatever the bytes are.
 
-use crate::codec::{counters, decode_entry, encode_record, index};
+use crate::codec::{counters, decode_entry, encode_record, index, line, outbox};
 
 /// Any bytes as a stored record. One that can be read is written and read again as the same.
 ///
@@ -21,4 +21,24 @@ pub fn index_key(bytes: &[u8]) {
     let _ = counters::Counters::decode(bytes);
     let _ = counters::decode_fence(bytes);
     let _ = counters::decode_salt(bytes);
+    let _ = line::read_id(bytes);
+    let _ = line::read_purpose_id(bytes);
+    let _ = line::read_number(bytes);
+    let _ = line::read_lane(bytes);
+}
+
+/// Any bytes as a row of the outbox. An entry that can be read is written and read again as the same.
+///
+/// # Panics
+/// If it is not.
+pub fn entry(bytes: &[u8]) {
+    const ID: u64 = 7;
+    if let Ok(entry) = outbox::decode_entry(ID, bytes) {
+        let again = outbox::decode_entry(ID, &outbox::encode_entry(&entry));
+        assert_eq!(again.ok(), Some(entry));
+    }
+    let _ = outbox::OutboxRow::decode(bytes);
+    let _ = outbox::decode::<outbox::Request>("a request", bytes);
+    let _ = outbox::decode::<outbox::LaneRow>("a lane", bytes);
+    let _ = outbox::decode::<outbox::Declared>("a lane's settings", bytes);
 }

@@ -49,6 +49,14 @@ pub(crate) const JOBS: &[Job] = &[
         short_count: 200,
     },
     Job {
+        name: "stories of the outbox",
+        suite: "outbox_world",
+        tests: "o1_to_o13",
+        variable: "KEYLEDGER_OUTBOX_STORIES",
+        count: 5_000,
+        short_count: 1_500,
+    },
+    Job {
         name: "histories of threads",
         suite: "linearizable",
         tests: "i1_histories",
