@@ -45,7 +45,7 @@ fn record(view: &RecordView) -> String {
     told
 }
 
-fn response(response: &Response) -> String {
+pub(crate) fn response(response: &Response) -> String {
     let body = match response.body() {
         Body::Stored(bytes) => text(bytes),
         Body::Omitted { length, sha256 } => format!("omitted {length} {}", hex(sha256)),
@@ -53,18 +53,18 @@ fn response(response: &Response) -> String {
     format!("{} {body}", response.media_type())
 }
 
-fn fingerprint(fingerprint: &Fingerprint) -> String {
+pub(crate) fn fingerprint(fingerprint: &Fingerprint) -> String {
     match fingerprint {
         Fingerprint::Unchecked => "unchecked".to_owned(),
         Fingerprint::Value { version, sha256 } => format!("{version} {}", hex(sha256)),
     }
 }
 
-fn instant(at: Option<u64>) -> String {
+pub(crate) fn instant(at: Option<u64>) -> String {
     at.map_or_else(|| "-".to_owned(), |at| at.to_string())
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     format!("[{}]", String::from_utf8_lossy(bytes))
 }
 

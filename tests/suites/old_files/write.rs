@@ -8,7 +8,7 @@ use keyledger::{
     Scope, SeededEntropy,
 };
 
-use super::tell;
+use super::{entries, tell};
 
 pub(crate) const TABLE: &str = "accounts";
 
@@ -129,10 +129,11 @@ pub(crate) fn file(folder: &Path) -> (PathBuf, String) {
     author.resolve().expect("resolved");
     // An InLedger claim out of a live record on disk is on disk (E2); the other one goes on for fifty years.
     let held = [author.begin(&WALLET, "jar"), author.begin(&LONG_CHARGE, "in progress")];
+    let sent = entries::write(&author.ledger, END_MS).expect("entries");
     assert_eq!(clock.wall_ms(), END_MS);
-    let told = tell::all(&author.ledger);
+    let told = tell::all(&author.ledger) + &entries::all(&author.ledger);
     std::fs::copy(&open, &killed).expect("what a kill would leave");
-    drop(held);
+    drop((held, sent));
     (killed, told)
 }
 
