@@ -3,6 +3,7 @@
 use keyledger::{Claim, Decision, Effect, Error, Outcome, RecordView, Step};
 use serde_json::{Map, Value, json};
 
+use super::outbox::shown;
 use super::values::{shown_bytes, shown_response};
 use super::world::START_MS;
 
@@ -19,7 +20,11 @@ pub(super) fn answer<T>(result: Result<T, Error>, shown: impl FnOnce(T) -> Value
 }
 
 pub(super) fn failed(error: &Error) -> Value {
-    json!({ "error": error.code().as_str(), "message": error.to_string() })
+    let mut shown = json!({ "error": error.code().as_str(), "message": error.to_string() });
+    if let Error::PurposeConflict(entry) | Error::KeyConflict(entry) = error {
+        shown["entry"] = shown::entry(entry);
+    }
+    shown
 }
 
 /// An instant as scenarios count it: since their start.

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::scenario::{Declared, Scenario};
 
@@ -20,6 +21,7 @@ pub struct Case {
 #[derive(Deserialize)]
 struct File {
     operations: BTreeMap<String, Declared>,
+    outbox: Option<Value>,
     scenarios: Vec<Scenario>,
 }
 
@@ -64,7 +66,19 @@ fn cases_of(path: &PathBuf) -> Vec<Case> {
             for (alias, declared) in &file.operations {
                 scenario.operations.entry(alias.clone()).or_insert_with(|| declared.clone());
             }
+            scenario.outbox = merged(file.outbox.as_ref(), scenario.outbox.take());
             Case { file: name.to_owned(), scenario }
         })
         .collect()
+}
+
+/// The settings of the file, and over them those of the scenario.
+fn merged(of_file: Option<&Value>, of_scenario: Option<Value>) -> Option<Value> {
+    match (of_file.cloned(), of_scenario) {
+        (Some(Value::Object(mut settings)), Some(Value::Object(own))) => {
+            settings.extend(own);
+            Some(Value::Object(settings))
+        }
+        (of_file, of_scenario) => of_scenario.or(of_file),
+    }
 }

@@ -7,6 +7,7 @@ mod answers;
 mod compare;
 pub mod coverage;
 mod file;
+mod outbox;
 mod scenario;
 pub mod schema;
 mod steps;

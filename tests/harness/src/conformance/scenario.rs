@@ -1,9 +1,13 @@
 //! What a scenario file may say: the types behind `scenario.schema.json`.
 
+mod outbox;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+
+pub(super) use outbox::{Leasing, OutboxAct, Said, Shown, Sought, Told, Wanted};
 
 /// A truth, the rules that say so, and the steps that show it.
 #[derive(Clone, Deserialize)]
@@ -19,6 +23,8 @@ pub struct Scenario {
     pub(super) operations: BTreeMap<String, Declared>,
     #[serde(default)]
     pub(super) options: Options,
+    /// Settings of the outbox; none where the scenario has none.
+    pub(super) outbox: Option<Value>,
     pub(super) steps: Vec<Step>,
 }
 
@@ -127,6 +133,10 @@ pub(super) enum Act {
     },
     Jump {
         ms: i64,
+    },
+    Repeat {
+        times: u32,
+        steps: Vec<Step>,
     },
     Restart,
     Kill,
@@ -259,6 +269,8 @@ pub(super) enum Act {
         fingerprint: Option<Value>,
         handler: Handler,
     },
+    #[serde(untagged)]
+    Outbox(OutboxAct),
 }
 
 /// One call inside a transaction or of a batch.
@@ -284,5 +296,6 @@ pub(super) enum Call {
     InsertUnique { table: Value, key: Value, value: Value },
     CompareAndSet { table: Value, key: Value, expected: Option<Value>, value: Option<Value> },
     Complete { claim: String, response: Value },
+    Enqueue(Box<Wanted>),
     Reenter,
 }

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use keyledger::{Claim, Error, KeyId, Ledger, ManualClock, Operation, OperationName};
 
+use super::compare::Names;
+use super::outbox::Mail;
 use super::scenario::{Declared, Id, Options, Scenario};
 use super::values;
 
@@ -25,7 +27,8 @@ pub(super) struct World {
     pub(super) ledger: Ledger,
     pub(super) clock: ManualClock,
     pub(super) claims: BTreeMap<String, Held>,
-    pub(super) fences: BTreeMap<String, u64>,
+    pub(super) names: Names,
+    pub(super) mail: Mail,
     operations: BTreeMap<String, Declared>,
     options: Options,
     /// Claims that no step names: kept, because dropping one ends its lease (S2).
@@ -61,11 +64,13 @@ impl World {
             Store::File => Some(File { folder: tempfile::tempdir().expect("a temporary folder"), copy: 0 }),
         };
         let ledger = open(&clock, &scenario.options, file.as_ref())?;
+        let mail = Mail::new(&ledger, scenario.outbox.as_ref())?;
         Ok(Self {
             ledger,
             clock,
             claims: BTreeMap::new(),
-            fences: BTreeMap::new(),
+            names: Names::default(),
+            mail,
             operations: scenario.operations.clone(),
             options: scenario.options.clone(),
             unnamed: Vec::new(),
@@ -91,7 +96,7 @@ impl World {
 
     fn open_anew(&mut self) -> Result<(), Error> {
         self.ledger = open(&self.clock, &self.options, self.file.as_ref())?;
-        Ok(())
+        self.mail.open_anew(&self.ledger)
     }
 
     /// The bytes of the file, where there is one.
@@ -120,7 +125,7 @@ impl World {
             self.unnamed.push(claim);
             return;
         };
-        self.fences.insert(name.to_owned(), claim.fence());
+        self.names.fences.insert(name.to_owned(), claim.fence());
         let held = Held { id: claim.key_id().clone(), op: op.to_owned(), claim: Some(claim) };
         self.claims.insert(name.to_owned(), held);
     }
@@ -139,7 +144,7 @@ impl World {
     }
 
     pub(super) fn fence(&self, name: &str) -> u64 {
-        *self.fences.get(name).unwrap_or_else(|| panic!("no fence has been named {name}"))
+        *self.names.fences.get(name).unwrap_or_else(|| panic!("no fence has been named {name}"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Does the steps of a scenario, and holds what happened against what was expected.
 
 mod begin;
+mod outbox;
 mod records;
 mod run;
 mod settle;
@@ -8,6 +9,7 @@ mod tables;
 
 use std::time::Duration;
 
+use keyledger::Error;
 use serde_json::{Value, json};
 
 use super::answers::ok;
@@ -33,9 +35,19 @@ impl Happened {
 /// Runs one scenario in a store. The error names the step and says what differs.
 pub fn run(case: &Case, store: Store) -> Result<(), String> {
     let mut world = World::new(&case.scenario, store).map_err(|error| format!("opening: {error}"))?;
-    steps(&mut world, &case.scenario.steps).map_err(|message| {
+    steps(&mut world, &case.scenario.steps).and_then(|()| well(&world)).map_err(|message| {
         format!("{}: {}\n{message}\nrules: {}", case.file, case.scenario.name, case.scenario.rules.join(", "))
     })
+}
+
+/// Nothing in the file is at odds with anything else (I7), where the scenario has left it open.
+fn well(world: &World) -> Result<(), String> {
+    match world.ledger.check() {
+        Ok(checked) if checked.is_well() => Ok(()),
+        Ok(checked) => Err(format!("the file is not well: {:?}", checked.faults)),
+        Err(Error::Closed | Error::Suspended) => Ok(()),
+        Err(error) => Err(format!("the file cannot be checked: {error}")),
+    }
 }
 
 fn steps(world: &mut World, steps: &[Step]) -> Result<(), String> {
@@ -49,7 +61,7 @@ fn one(world: &mut World, step: &Step) -> Result<(), String> {
     let before = step.file.as_ref().and_then(|_| world.bytes());
     let happened = act(world, &step.act)?;
     if let Some(expected) = &step.expect
-        && let Some(where_) = difference(expected, &happened.what, &world.fences)
+        && let Some(where_) = difference(expected, &happened.what, &world.names)
     {
         return Err(told(expected, &happened.what, &where_));
     }
@@ -76,6 +88,7 @@ fn act(world: &mut World, act: &Act) -> Result<Happened, String> {
             world.clock.jump_wall(*ms);
             Value::Null
         }
+        Act::Repeat { times, steps: repeated } => repeat(world, *times, repeated)?,
         Act::Restart => must(world.restart())?,
         Act::Kill => must(world.kill())?,
         Act::Suspend => ok(world.ledger.suspend()),
@@ -108,9 +121,17 @@ fn act(world: &mut World, act: &Act) -> Result<Happened, String> {
         Act::CompleteBatch { claim, calls, response } => tables::complete_batch(world, claim, calls, response),
         Act::Get { table, key } => tables::get(world, table, key),
         Act::Scan { table, from, to, limit } => tables::scan(world, table, from, to.as_ref(), *limit),
+        Act::Outbox(act) => outbox::act(world, act)?,
         Act::Run { id, fingerprint, handler } => return run::run(world, id, fingerprint.as_ref(), handler),
     };
     Ok(Happened::plain(what))
+}
+
+fn repeat(world: &mut World, times: u32, repeated: &[Step]) -> Result<Value, String> {
+    for time in 1..=times {
+        steps(world, repeated).map_err(|message| format!("time {time}: {message}"))?;
+    }
+    Ok(Value::Null)
 }
 
 /// For what a scenario takes for granted.

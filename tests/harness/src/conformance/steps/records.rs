@@ -13,7 +13,7 @@ pub(super) fn inspect(world: &mut World, id: &Id, name: Option<&str>) -> Value {
     answer(found, |(view, key_id)| {
         let Some(view) = view else { return Value::Null };
         if let Some(name) = name {
-            world.fences.insert(name.to_owned(), view.fence());
+            world.names.fences.insert(name.to_owned(), view.fence());
             world.claims.insert(name.to_owned(), Held { id: key_id, op: id.op.clone(), claim: None });
         }
         record(&view)
@@ -122,7 +122,7 @@ pub(super) fn forget_scope(world: &mut World, scope: &Value, even_if_unknown: bo
 pub(super) fn sweep(world: &mut World, limit: usize) -> Value {
     answer(
         world.ledger.sweep(limit),
-        |swept| json!({ "tombstoned": swept.tombstoned, "removed": swept.removed, "more": swept.more }),
+        |swept| json!({ "tombstoned": swept.tombstoned, "removed": swept.removed, "entries_removed": swept.entries_removed, "more": swept.more }),
     )
 }
 

@@ -56,7 +56,7 @@ fn means(handler: &Handler) -> ErrorMeans {
 fn handle(world: &mut World, claim: &mut Claim, handler: &Handler) -> Result<Response, Raised> {
     if let Some(expected) = &handler.claim {
         let found = answers::claim(claim);
-        if let Some(where_) = difference(expected, &found, &world.fences) {
+        if let Some(where_) = difference(expected, &found, &world.names) {
             return Err(Raised::Differs(format!("the handler's claim: {}", told(expected, &found, &where_))));
         }
     }

@@ -8,7 +8,7 @@ use super::super::compare::difference;
 use super::super::scenario::{Call, CallLine};
 use super::super::values::{bytes, response, shown_bytes, text};
 use super::super::world::World;
-use super::{Happened, told};
+use super::{Happened, outbox, told};
 
 /// Why a closure ended without an answer.
 enum Stop {
@@ -58,14 +58,14 @@ fn told_by(ended: Result<(), Stop>) -> Result<Value, String> {
     }
 }
 
-fn inside(world: &World, tx: &mut Transaction<'_, '_>, calls: &[CallLine], end: &str) -> Result<(), Stop> {
+fn inside(world: &mut World, tx: &mut Transaction<'_, '_>, calls: &[CallLine], end: &str) -> Result<(), Stop> {
     for (at, line) in calls.iter().enumerate() {
         let done = call(world, tx, &line.call);
         match &line.expect {
             None => drop(done?),
             Some(expected) => {
                 let found = answer(done, |found| found);
-                if let Some(where_) = difference(expected, &found, &world.fences) {
+                if let Some(where_) = difference(expected, &found, &world.names) {
                     return Err(Stop::Differs(format!("call {}: {}", at + 1, told(expected, &found, &where_))));
                 }
             }
@@ -74,7 +74,7 @@ fn inside(world: &World, tx: &mut Transaction<'_, '_>, calls: &[CallLine], end: 
     if end == "abort" { Err(Stop::Abort) } else { Ok(()) }
 }
 
-fn call(world: &World, tx: &mut Transaction<'_, '_>, call: &Call) -> Result<Value, Error> {
+fn call(world: &mut World, tx: &mut Transaction<'_, '_>, call: &Call) -> Result<Value, Error> {
     match call {
         Call::Get { table, key } => Ok(shown_row(tx.get(&text(table), &bytes(key))?)),
         Call::Scan { table, from, to, limit } => {
@@ -91,6 +91,10 @@ fn call(world: &World, tx: &mut Transaction<'_, '_>, call: &Call) -> Result<Valu
         Call::Complete { claim, response: given } => {
             done(tx.complete(&world.claims[claim].id, world.fence(claim), response(given)))
         }
+        Call::Enqueue(given) => {
+            let answered = tx.enqueue(&world.mail.outbox(), &outbox::wanted(given)?)?;
+            Ok(outbox::enqueued(&mut world.names, given, &answered))
+        }
         Call::Reenter => done(world.ledger.stats().map(drop)),
     }
 }
@@ -99,24 +103,34 @@ fn done(result: Result<(), Error>) -> Result<Value, Error> {
     result.map(|()| json!("ok"))
 }
 
-fn batch(calls: &[CallLine]) -> Batch {
-    calls.iter().fold(Batch::new(), |batch, line| match &line.call {
+fn batch(world: &World, calls: &[CallLine]) -> Result<Batch, Error> {
+    calls.iter().try_fold(Batch::new(), |batch, line| match &line.call {
+        Call::Enqueue(given) => Ok(batch.enqueue(&world.mail.outbox(), &outbox::wanted(given)?)),
+        call => Ok(rows(batch, call)),
+    })
+}
+
+fn rows(batch: Batch, call: &Call) -> Batch {
+    match call {
         Call::Put { table, key, value } => batch.put(text(table), bytes(key), bytes(value)),
         Call::Delete { table, key } => batch.delete(text(table), bytes(key)),
         Call::InsertUnique { table, key, value } => batch.insert_unique(text(table), bytes(key), bytes(value)),
         Call::CompareAndSet { table, key, expected, value } => {
             batch.compare_and_set(text(table), bytes(key), expected.as_ref().map(bytes), value.as_ref().map(bytes))
         }
-        Call::Get { .. } | Call::Scan { .. } | Call::Complete { .. } | Call::Reenter => panic!("a batch only writes"),
-    })
+        Call::Get { .. } | Call::Scan { .. } | Call::Complete { .. } | Call::Enqueue(_) | Call::Reenter => {
+            panic!("a batch only writes")
+        }
+    }
 }
 
 pub(super) fn apply(world: &mut World, calls: &[CallLine]) -> Value {
-    ok(world.ledger.apply(&batch(calls)))
+    ok(batch(world, calls).and_then(|batch| world.ledger.apply(&batch)))
 }
 
 pub(super) fn complete_batch(world: &mut World, claim: &str, calls: &[CallLine], given: &Value) -> Value {
-    ok(world.claim(claim).complete_batch(&batch(calls), response(given)).map(drop))
+    let batch = batch(world, calls);
+    ok(batch.and_then(|batch| world.claim(claim).complete_batch(&batch, response(given)).map(drop)))
 }
 
 pub(super) fn get(world: &mut World, table: &Value, key: &Value) -> Value {
