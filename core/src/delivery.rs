@@ -11,7 +11,9 @@ use crate::error::{Error, Result};
 use crate::key::{Key, Scope};
 use crate::limits::stored_outcome;
 use crate::machine::classify::DeliveryOutcome;
+use crate::machine::entry::Entry;
 use crate::machine::entry::Peeked;
+use crate::outbox_memory::Dropped;
 
 /// One leased try at sending an entry: its lease is on disk, and nobody else sends it meanwhile (O4).
 ///
@@ -136,7 +138,9 @@ impl Delivery {
 impl Drop for Delivery {
     fn drop(&mut self) {
         if !self.is_over && !self.engine.is_elsewhere() {
-            self.engine.outbox.drop_delivery(self.handed.entry.id, self.handed.entry.fence);
+            let Entry { id, fence, .. } = self.handed.entry;
+            let at_mono_ms = self.engine.clock.monotonic_ms();
+            self.engine.outbox.drop_delivery(Dropped { id, fence, at_mono_ms });
         }
     }
 }

@@ -10,8 +10,17 @@ use crate::wake::Bell;
 pub(crate) struct OutboxMemory {
     /// Who waits for a change.
     bells: Mutex<Vec<Arc<Bell>>>,
-    /// Deliveries that were dropped without an outcome: id and fence.
-    dropped: Mutex<Vec<(u64, u64)>>,
+    /// Deliveries that were dropped without an outcome.
+    dropped: Mutex<Vec<Dropped>>,
+}
+
+/// A delivery that was dropped without an outcome.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Dropped {
+    pub(crate) id: u64,
+    pub(crate) fence: u64,
+    /// When, as the monotonic clock showed it.
+    pub(crate) at_mono_ms: u64,
 }
 
 impl OutboxMemory {
@@ -19,7 +28,7 @@ impl OutboxMemory {
         self.bells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<(u64, u64)>> {
+    pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<Dropped>> {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -29,8 +38,8 @@ impl OutboxMemory {
     }
 
     /// A delivery was dropped: whoever leases next ends its lease. No I/O.
-    pub(crate) fn drop_delivery(&self, id: u64, fence: u64) {
-        self.dropped().push((id, fence));
+    pub(crate) fn drop_delivery(&self, dropped: Dropped) {
+        self.dropped().push(dropped);
         self.ring();
     }
 }

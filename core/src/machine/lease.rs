@@ -24,12 +24,12 @@ pub(crate) fn lease(entry: Entry, fence: u64, roll: u64, now: Moment, terms: &En
     leased
 }
 
-/// The delivery was dropped without an outcome: its lease is over, and the backoff of its try runs from now.
-pub(crate) fn dropped(entry: Entry, fence: u64, now: Moment) -> Option<Entry> {
+/// The delivery was dropped without an outcome: its lease ended `at` that instant, and the backoff of its try runs from it.
+pub(crate) fn dropped(entry: Entry, fence: u64, at: u64) -> Option<Entry> {
     let EntryState::Sending { lease_end } = entry.state else { return None };
     if entry.fence != fence {
         return None;
     }
-    let ready_at = now.at.min(lease_end).saturating_add(entry.wait_ms());
+    let ready_at = at.min(lease_end).saturating_add(entry.wait_ms());
     Some(Entry { in_doubt: true, ready_at, state: EntryState::Pending, ..entry })
 }

@@ -32,6 +32,7 @@ impl Session<'_> {
             }
         }
         lanes.entry(LaneName::DEFAULT.as_str().to_owned()).or_insert(Order::None);
+        self.desk(terms)?.begin_opening();
         Ok(lanes)
     }
 
@@ -117,6 +118,14 @@ fn wrong_state(entry: &Entry, allowed: &'static str) -> EngineError {
 }
 
 impl Desk<'_, '_> {
+    /// Stores the outbox's time as the clocks of this opening begin: from here it follows the monotonic one. A wall clock that was
+    /// set back meanwhile would make it stand still until something else is stored.
+    fn begin_opening(mut self) {
+        if self.row.timeline.stamp.opening != self.now.stamp.opening {
+            self.store_row();
+        }
+    }
+
     /// The entry as it counts now: what time has made of it is stored first.
     fn current(&self, id: u64) -> Result<Entry, EngineError> {
         let old = self.the_entry(id)?;

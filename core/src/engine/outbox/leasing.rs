@@ -13,6 +13,7 @@ use crate::machine::entry::{Entry, Order, ended};
 use crate::machine::lease;
 use crate::machine::standing::EntryState;
 use crate::machine::timeline::Moment;
+use crate::outbox_memory::Dropped;
 use crate::store::Space;
 
 /// An entry whose delivery is out.
@@ -75,12 +76,13 @@ impl Desk<'_, '_> {
         Ok(handed)
     }
 
-    /// Deliveries of this process that were dropped: the backoff of their tries runs.
+    /// Deliveries of this process that were dropped: the backoff of their tries runs since then.
     fn end_dropped(&mut self) -> Result<(), EngineError> {
         let dropped = std::mem::take(&mut *self.session.engine.outbox.dropped());
-        for (id, fence) in dropped {
+        for Dropped { id, fence, at_mono_ms } in dropped {
             let Some(old) = self.entry(id)? else { continue };
-            if let Some(new) = lease::dropped(old.clone(), fence, self.now) {
+            let ago_ms = self.now.stamp.mono_ms.saturating_sub(at_mono_ms);
+            if let Some(new) = lease::dropped(old.clone(), fence, self.now.at.saturating_sub(ago_ms)) {
                 let new = ended(&new, self.now, &self.terms.entry).unwrap_or(new);
                 self.put(Some(&old), new);
             }
