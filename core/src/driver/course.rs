@@ -182,13 +182,13 @@ impl Course {
 
     /// Nothing new is leased: what came back is settled, and what is out is waited for while its lease lasts.
     fn wind_up(&mut self) -> Step {
-        let left_ms = self.leases_end_ms.saturating_sub(self.now_ms());
+        let now_ms = self.now_ms();
         if !self.reports.is_empty() {
             Step::Turn { limit: 0 }
-        } else if self.in_flight == 0 || left_ms == 0 {
+        } else if self.is_all_over(now_ms) {
             Step::End(Ok(()))
         } else {
-            Step::Rest(Duration::from_millis(left_ms))
+            self.rest_while_leases_last(now_ms)
         }
     }
 
@@ -201,7 +201,8 @@ impl Course {
             return Ok(Step::Turn { limit: if is_over { 0 } else { free } });
         }
         if free == 0 {
-            return Ok(Step::Rest(LOOK_EVERY));
+            let is_done = self.goal.is_past(now_ms) && self.is_all_over(now_ms);
+            return Ok(if is_done { Step::End(Ok(())) } else { self.rest_while_leases_last(now_ms) });
         }
         if !self.asked && self.settings.outbox.has_held_lane(&self.settings.scope)? {
             self.asked = true;
@@ -212,7 +213,8 @@ impl Course {
         let wakes_in_ms = self.wakes_in_ms()?;
         if self.goal.excludes(wakes_in_ms, now_ms) {
             self.went_well();
-            return Ok(if self.in_flight == 0 { Step::End(Ok(())) } else { Step::Rest(LOOK_EVERY) });
+            let is_done = self.is_all_over(now_ms);
+            return Ok(if is_done { Step::End(Ok(())) } else { self.rest_while_leases_last(now_ms) });
         }
         Ok(match wakes_in_ms.map(|ms| u64::try_from(ms).unwrap_or(0)) {
             Some(0) => self.empty_turns.left(now_ms).map_or(Step::Turn { limit: free }, Step::Rest),
@@ -224,6 +226,16 @@ impl Course {
         })
     }
 
+    /// Whether nothing is out whose lease still lasts: a send that never comes back is waited for no longer.
+    fn is_all_over(&self, now_ms: u64) -> bool {
+        self.in_flight == 0 || self.leases_end_ms <= now_ms
+    }
+
+    fn rest_while_leases_last(&self, now_ms: u64) -> Step {
+        let left_ms = self.leases_end_ms.checked_sub(now_ms).filter(|left_ms| *left_ms > 0);
+        Step::Rest(left_ms.map_or(LOOK_EVERY, Duration::from_millis).min(LOOK_EVERY))
+    }
+
     fn wakes_in_ms(&self) -> Result<Option<i64>> {
         self.settings.outbox.wakes_in_ms(&self.settings.scope)
     }
@@ -233,7 +245,7 @@ impl Course {
         let now_ms = self.now_ms();
         let failure = self.failure.as_ref()?;
         let leases_left = Duration::from_millis(self.leases_end_ms.saturating_sub(now_ms));
-        let is_all_back = self.in_flight == 0 || leases_left.is_zero();
+        let is_all_back = self.is_all_over(now_ms);
         if !failure.is_passing {
             return Some(if is_all_back { Step::End(self.give_up()) } else { Step::Rest(leases_left) });
         }

@@ -88,7 +88,7 @@ impl Driver {
     /// commit.
     ///
     /// Entries that come while it works are sent too, if they are due in time. Of two drains at once each ends when nothing is
-    /// left for it: the other may still be sending then.
+    /// left for it: the other may still be sending then. A send that never comes back is waited for until its lease is over.
     ///
     /// # Errors
     /// As [`run_until`](Driver::run_until). Storage that fails is tried again until `until` is over.

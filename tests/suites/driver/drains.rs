@@ -157,3 +157,16 @@ fn o15_a_drain_can_be_stopped_and_finishes_what_is_in_flight() {
     assert_eq!(stage.sends_of(&entries).into_iter().sum::<usize>(), 2);
     until("nothing is out", || stage.count(EntryStateName::Sending) == 0);
 }
+
+#[test]
+fn o15_a_drain_ends_though_a_send_never_comes_back() {
+    let stage = Stage::with(|outbox| outbox.lease(Duration::from_millis(200)));
+    let entries = stage.enqueue_all(3);
+    stage.transport.block();
+    for in_flight in [8, 1] {
+        let drained = stage.driver().in_flight(in_flight).drain(NOW, |_| {}).unwrap();
+        assert!(drained.unsettled() > 0, "{drained:?}");
+    }
+    stage.transport.release();
+    stage.all_answered(&entries);
+}

@@ -1,10 +1,11 @@
 //! Storage that fails, and ledgers that are suspended, poisoned or closed: no outcome is lost.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::thread;
 use std::time::Duration;
 
-use keyledger::{EntryStateName, Error, ErrorCode, Ledger};
+use keyledger::{Clock, EntryStateName, Error, ErrorCode, Ledger, SystemClock};
 use keyledger_harness::disk::{FakeDisk, Fault};
 
 use crate::stage::{Stage, a_moment, until};
@@ -34,20 +35,41 @@ fn an_outcome_that_a_suspended_ledger_cannot_take_is_told_again_after_it_is_resu
     assert_eq!(stage.sends_of(&[entry]), [1]);
 }
 
-#[test]
-fn p6_a_driver_outlives_every_suspension_whatever_it_is_about_then() {
-    let stage = Stage::new();
-    let driver = stage.driver().start().unwrap();
-    for number in 0..300 {
-        let entry = stage.enqueue(&format!("request {number}"));
-        stage.ledger.suspend().unwrap();
-        stage.ledger.resume().unwrap();
-        assert!(driver.is_running(), "after {number}");
-        if number % 10 == 0 {
-            stage.answered(&entry);
+/// Suspends the ledger when a driver's thread asks it for the time: in the middle of a look.
+#[derive(Clone, Default)]
+struct Interrupting {
+    is_armed: Arc<AtomicBool>,
+    ledger: Arc<OnceLock<Ledger>>,
+}
+
+impl Clock for Interrupting {
+    fn wall_ms(&self) -> u64 {
+        let is_driver = thread::current().name() == Some("keyledger-driver");
+        if is_driver && self.is_armed.swap(false, Ordering::SeqCst) {
+            self.ledger.get().unwrap().suspend().unwrap();
         }
+        SystemClock.wall_ms()
     }
-    until("all is sent", || stage.count(EntryStateName::Answered) == 300);
+
+    fn monotonic_ms(&self) -> u64 {
+        SystemClock.monotonic_ms()
+    }
+}
+
+#[test]
+fn p6_a_suspension_in_the_middle_of_a_look_does_not_end_a_driver() {
+    let (folder, clock) = (tempfile::tempdir().unwrap(), Interrupting::default());
+    let ledger = Ledger::builder().clock(clock.clone()).open(folder.path().join("outbox.kl")).unwrap();
+    let stage = Stage::of(ledger, |outbox| outbox);
+    assert!(clock.ledger.set(stage.ledger.clone()).is_ok());
+    let driver = stage.driver().start().unwrap();
+    a_moment();
+    clock.is_armed.store(true, Ordering::SeqCst);
+    let entry = stage.enqueue("one");
+    until("it is suspended", || stage.outbox.stats().is_err());
+    a_moment();
+    stage.ledger.resume().unwrap();
+    stage.answered(&entry);
     driver.stop().unwrap();
 }
 

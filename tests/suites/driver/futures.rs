@@ -97,6 +97,23 @@ fn o6_a_future_that_is_dropped_drops_its_deliveries() {
 }
 
 #[test]
+fn an_outcome_at_hand_is_stored_though_the_future_is_dropped() {
+    let stage = Stage::new();
+    let entry = stage.enqueue("one");
+    let driver = stage.async_driver();
+    let mut running = Box::pin(driver.run(std::future::pending()));
+    let mut poll = || running.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+    stage.transport.block();
+    until("it is sent", || poll() || stage.transport.in_flight() == 1);
+    stage.ledger.suspend().unwrap();
+    stage.transport.release();
+    until("it is back", || poll() || stage.transport.in_flight() == 0);
+    stage.ledger.resume().unwrap();
+    drop(running);
+    stage.answered(&entry);
+}
+
+#[test]
 fn o5_a_future_of_the_transport_that_panics_counts_as_a_retry() {
     let stage = Stage::with(|outbox| outbox.backoff(Duration::from_millis(1), Duration::from_millis(1), 2));
     let entry = stage.enqueue("broken");
