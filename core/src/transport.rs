@@ -23,6 +23,13 @@ pub trait Transport: Send + Sync {
     }
 }
 
+/// A function that sends is a transport.
+impl<F: Fn(&Delivery) -> DeliveryOutcome + Send + Sync> Transport for F {
+    fn send(&self, delivery: &Delivery) -> DeliveryOutcome {
+        self(delivery)
+    }
+}
+
 impl<T: Transport + ?Sized> Transport for Arc<T> {
     fn send(&self, delivery: &Delivery) -> DeliveryOutcome {
         (**self).send(delivery)
