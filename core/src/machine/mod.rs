@@ -16,4 +16,6 @@ pub(crate) mod standing;
 pub(crate) mod timeline;
 
 #[cfg(test)]
+mod entry_tests;
+#[cfg(test)]
 mod tests;
