@@ -51,6 +51,7 @@ fn leased(entry: Entry, fence: u64, now: u64) -> Entry {
     lease(entry, fence, 0, at(now), &TERMS)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "outcomes are made where they are told")]
 fn told(entry: &Entry, fence: u64, outcome: DeliveryOutcome, now: u64) -> Entry {
     match settle(entry, fence, &outcome, at(now), &TERMS) {
         Delivered::Becomes(entry) => *entry,
