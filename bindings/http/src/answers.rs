@@ -139,7 +139,8 @@ impl Route {
             Decision::Replay(replay) => self.stored(&replay).with_field(REPLAYED_FIELD, "true"),
             Decision::InProgress(running) => self.problem(Case::InProgress).until(&running).answer(),
             Decision::Mismatch => self.answer(Case::Mismatch),
-            Decision::Parked(parked) => self.problem(Case::Parked).saying(parked.reason.as_str()).answer(),
+            // Why it was parked is for the operator: it may say what no client is to know.
+            Decision::Parked(_) => self.answer(Case::Parked),
             Decision::Gone => self.answer(Case::Gone),
             Decision::Acquired(_) => self.not_available(),
         }
@@ -207,7 +208,7 @@ mod tests {
     fn h5_what_another_has_stored_is_told_without_what_is_never_kept() {
         let fields = "Set-Cookie: a=1\r\nContent-Length: 9\r\nDate: x\r\nX-Mine: 1\r\nA: b\r\n";
         let stored = Response::new(MEDIA_TYPE, format!("HTTP/1.1 201 Created\r\n{fields}\r\nbody"));
-        let route = Route::required(Effect::Repeatable).not_kept("x-mine");
+        let route = Route::required(Effect::Repeatable).not_kept("x-mine").unwrap();
         let answer = route.stored_as(&stored, Outcome::Completed, None);
         let names: Vec<&str> = answer.fields.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!((answer.status, names), (201, vec!["A", "Access-Control-Expose-Headers"]));

@@ -93,13 +93,14 @@ impl Route {
     fn redacted(&self, stored: Stored) -> Stored {
         let Some(redact) = &self.redact else { return stored };
         let hidden = Stored { status: stored.status, fields: Vec::new(), body: StoredBody::Omitted(None) };
-        catch_unwind(AssertUnwindSafe(|| redact(stored))).ok().flatten().unwrap_or(hidden)
+        let can_be_sent = |changed: &Stored| changed.status == hidden.status || (200..=599).contains(&changed.status);
+        catch_unwind(AssertUnwindSafe(|| redact(stored))).ok().flatten().filter(can_be_sent).unwrap_or(hidden)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Answer, Keep, Route, by_status};
+    use super::{Answer, Keep, Route, Stored, by_status};
     use keyledger::{Effect, Settlement};
 
     #[test]
@@ -125,6 +126,7 @@ mod tests {
         for route in [
             Route::required(Effect::Repeatable).redact(|_| None),
             Route::required(Effect::Repeatable).redact(|_| panic!("the hook breaks")),
+            Route::required(Effect::Repeatable).redact(|stored| Some(Stored { status: 42, ..stored })),
         ] {
             let Settlement::Complete(stored) = route.settlement(Effect::Repeatable, &secret) else { panic!("kept") };
             let text = String::from_utf8_lossy(stored.stored_bytes().unwrap_or_default()).into_owned();

@@ -23,6 +23,7 @@ mod key;
 pub mod message;
 mod problem;
 mod route;
+mod setting;
 #[cfg(feature = "tower")]
 pub mod tower;
 
@@ -32,6 +33,7 @@ pub use key::{KEY_FIELD, MalformedKey, key_of_lines};
 pub use message::Answer;
 pub use problem::{Case, PROBLEM_MEDIA_TYPE, TYPES};
 pub use route::{BODY_BYTES_MAX, Passage, REQUEST_BYTES_MAX, Route, RouteOperation};
+pub use setting::RouteError;
 
 /// The code blocks of the guide.
 #[cfg(all(doctest, feature = "axum"))]

@@ -11,6 +11,7 @@ use crate::keep::{Keep, by_status};
 use crate::key::{KEY_FIELD, key_of_lines};
 use crate::message::{Answer, Stored, hex};
 use crate::problem::{Case, Problem, TYPES};
+use crate::setting::{self, RouteError};
 
 /// How much of a response's body is kept: the ledger's own limit, less what a head may take.
 pub const BODY_BYTES_MAX: usize = keyledger::options::RESPONSE_BYTES_MAX - crate::message::HEAD_BYTES_MAX;
@@ -28,8 +29,9 @@ type Redact = dyn Fn(Stored) -> Option<Stored> + Send + Sync;
 /// use keyledger::Effect;
 /// use keyledger_http::{Case, Route};
 ///
-/// let charges = Route::required(Effect::Repeatable).lease(Duration::from_secs(60)).status(Case::Mismatch, 400);
+/// let charges = Route::required(Effect::Repeatable).lease(Duration::from_secs(60)).status(Case::Mismatch, 400)?;
 /// # drop(charges);
+/// # Ok::<_, keyledger_http::RouteError>(())
 /// ```
 #[derive(Clone)]
 pub struct Route {
@@ -118,11 +120,23 @@ impl Route {
         self
     }
 
-    /// The methods that take keys, instead of POST and PATCH (H2). They are compared as they are: `"post"` is none that comes.
-    /// Requests of any other method pass without protection, also where a key is required.
-    pub fn methods<'a>(mut self, methods: impl IntoIterator<Item = &'a str>) -> Self {
-        self.methods = methods.into_iter().map(str::to_owned).collect();
-        self
+    /// The methods that take keys, instead of POST and PATCH (H2): names, or values of the crate `http`. Requests of any other
+    /// method pass without protection, also where a key is required.
+    ///
+    /// # Errors
+    /// [`RouteError::Method`] for a name that is none of HTTP's own, in whatever case it is written; [`RouteError::NoMethod`].
+    pub fn methods(mut self, methods: impl IntoIterator<Item = impl AsRef<str>>) -> Result<Self, RouteError> {
+        self.methods = methods.into_iter().map(|name| setting::method(name.as_ref())).collect::<Result<_, _>>()?;
+        if self.methods.is_empty() { Err(RouteError::NoMethod) } else { Ok(self) }
+    }
+
+    /// One more method that takes keys, such as `PURGE`. One that is not HTTP's own is compared as it is written here.
+    ///
+    /// # Errors
+    /// [`RouteError::OtherMethod`] for what is no method's name.
+    pub fn other_method(mut self, method: impl AsRef<str>) -> Result<Self, RouteError> {
+        self.methods.push(setting::other_method(method.as_ref())?);
+        Ok(self)
     }
 
     /// Which members of a JSON body tell requests apart (F4). Default: all.
@@ -132,9 +146,12 @@ impl Route {
     }
 
     /// Another status for a case that the middleware answers. Stripe's mismatch is 400.
-    pub fn status(mut self, case: Case, status: u16) -> Self {
-        self.statuses.insert(0, (case, status));
-        self
+    ///
+    /// # Errors
+    /// [`RouteError::Status`] for one that is not from 400 to 599; [`RouteError::StatusOfReplay`] for [`Case::BodyOmitted`].
+    pub fn status(mut self, case: Case, status: u16) -> Result<Self, RouteError> {
+        self.statuses.insert(0, setting::status(case, status)?);
+        Ok(self)
     }
 
     /// Where the answer to a missing key links to. Default: our own guide.
@@ -144,9 +161,12 @@ impl Route {
     }
 
     /// One more field that is not stored and not replayed (H5).
-    pub fn not_kept(mut self, field: impl Into<String>) -> Self {
-        self.not_kept.push(field.into());
-        self
+    ///
+    /// # Errors
+    /// [`RouteError::Field`] for what is no name of a field.
+    pub fn not_kept(mut self, field: impl Into<String>) -> Result<Self, RouteError> {
+        self.not_kept.push(setting::field(field.into())?);
+        Ok(self)
     }
 
     /// Which outcomes are kept, by status and the record's effect (H6). Default: [`by_status`].
@@ -155,7 +175,7 @@ impl Route {
         self
     }
 
-    /// Changes what is stored. `None`, or a panic, is a failure: then the body is omitted (H5). The first answer is not changed.
+    /// Changes what is stored. `None`, a panic, or a status that nobody can send, is a failure: then the body is omitted (H5). The first answer is not changed.
     pub fn redact(mut self, redact: impl Fn(Stored) -> Option<Stored> + Send + Sync + 'static) -> Self {
         self.redact = Some(Arc::new(redact));
         self

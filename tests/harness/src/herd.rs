@@ -61,5 +61,6 @@ fn outbox(clock: &ManualClock, with_jitter: bool, seed: u64, client: usize) -> O
 pub fn peak_over_mean(seconds: &[u32]) -> f64 {
     let total: u32 = seconds.iter().sum();
     let peak = seconds.iter().max().copied().unwrap_or_default();
-    f64::from(peak) * seconds.len() as f64 / f64::from(total.max(1))
+    let count = u32::try_from(seconds.len()).unwrap_or(u32::MAX);
+    f64::from(peak) * f64::from(count) / f64::from(total.max(1))
 }

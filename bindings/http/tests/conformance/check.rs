@@ -37,6 +37,10 @@ pub(crate) fn compare(got: &Got, expected: &Expected) -> Result<(), String> {
             return Err(format!("the body is {}, not {}", short(&text(is)), short(&text(&wanted))));
         }
     }
+    if let Some(text) = &expected.lacks {
+        let has_it = String::from_utf8_lossy(&answer.body).contains(text);
+        equal(&format!("that the body has {text:?} in it"), &has_it, &false)?;
+    }
     for (name, lines) in &expected.fields {
         equal(name, &texts(answer, name), &lines.list())?;
     }

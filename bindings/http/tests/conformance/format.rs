@@ -302,6 +302,8 @@ pub(crate) enum Step {
 pub(crate) struct Expected {
     pub(crate) status: u16,
     pub(crate) body: Option<Bytes>,
+    /// What the body does not have in it.
+    pub(crate) lacks: Option<String>,
     pub(crate) fields: BTreeMap<String, Lines>,
     pub(crate) replayed: Option<bool>,
     pub(crate) problem: Option<String>,

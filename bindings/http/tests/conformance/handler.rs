@@ -142,9 +142,10 @@ pub(crate) fn route(scenario: &Scenario) -> Option<Route> {
     route = with(route, own.max_request_bytes, Route::max_request_bytes);
     route = with(route, own.documentation, Route::documentation);
     route = with(route, own.redact, redacting);
-    route = with(route, own.methods, |route, list| route.methods(list.iter().map(String::as_str)));
-    route = own.not_kept.into_iter().fold(route, Route::not_kept);
-    route = own.statuses.iter().fold(route, |route, (name, status)| route.status(case(name), *status));
+    route = with(route, own.methods, |route, list| route.methods(list).expect("methods"));
+    route = own.not_kept.into_iter().fold(route, |route, name| route.not_kept(name).expect("a field's name"));
+    let status = |route: Route, (name, status): (&String, &u16)| route.status(case(name), *status).expect("a status");
+    route = own.statuses.iter().fold(route, status);
     if !own.leave_out.is_empty() {
         let pointers = own.leave_out.iter().map(String::as_str);
         route = route.members(Members::leave_out(pointers).expect("JSON pointers"));
