@@ -35,12 +35,17 @@ async fn bind(port: u16) -> io::Result<TcpListener> {
     }
 }
 
+/// Returns when standard input ends, which it does when the parent closes it, or dies.
+pub fn wait_for_parent() {
+    let mut stdin = io::stdin().lock();
+    let mut ignored = [0; 64];
+    while stdin.read(&mut ignored).is_ok_and(|read| read > 0) {}
+}
+
 fn parent_gone() -> oneshot::Receiver<()> {
     let (tell, gone) = oneshot::channel();
     std::thread::spawn(move || {
-        let mut stdin = io::stdin().lock();
-        let mut ignored = [0; 64];
-        while stdin.read(&mut ignored).is_ok_and(|read| read > 0) {}
+        wait_for_parent();
         // Nobody listens any more when the server has ended first.
         let _ = tell.send(());
     });

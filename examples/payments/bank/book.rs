@@ -29,6 +29,12 @@ impl Book {
         Ok(Self { log: Journal::synced(path)?, by_key: Mutex::new(by_key) })
     }
 
+    /// The charge that was made for that request, if there is one.
+    pub(crate) fn find(&self, origin: &Origin) -> Option<BankRow> {
+        let by_key = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);
+        by_key.values().find(|row| row.origin == *origin).cloned()
+    }
+
     /// The charge under `bank_key`: the one that is in the book, or a new one.
     pub(crate) fn charge(&self, bank_key: &str, order: Order) -> io::Result<BankRow> {
         let mut by_key = self.by_key.lock().unwrap_or_else(PoisonError::into_inner);

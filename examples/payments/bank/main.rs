@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use axum::{Json, Router};
 use clap::Parser;
-use keyledger_examples::payments::records::BankRow;
+use keyledger_examples::payments::records::{BankRow, Origin};
 use keyledger_examples::payments::serving;
 
 use book::{Book, Order};
@@ -30,7 +30,7 @@ struct Args {
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let book = Arc::new(Book::open(&args.log)?);
-    let router = Router::new().route("/charges", post(charge)).with_state(book);
+    let router = Router::new().route("/charges", post(charge).get(find)).with_state(book);
     Ok(serving::serve(args.port, router).await?)
 }
 
@@ -45,6 +45,11 @@ async fn charge(
     let row = charged.ok().and_then(Result::ok).ok_or(StatusCode::INTERNAL_SERVER_ERROR)?;
     tokio::time::sleep(time_to_answer()).await;
     Ok(Json(row))
+}
+
+/// Whether a charge was made for that request: what a shop or its customer asks when nobody has told them.
+async fn find(State(book): State<Arc<Book>>, Query(origin): Query<Origin>) -> Result<Json<BankRow>, StatusCode> {
+    book.find(&origin).map(Json).ok_or(StatusCode::NOT_FOUND)
 }
 
 /// Some answers take so long that whoever asked may have been killed meanwhile, with the card charged all the same.

@@ -8,8 +8,8 @@ use clap::{Parser, Subcommand};
 use keyledger::{Filter, Ledger, OperationName, RecordView, Resolution, Response};
 use keyledger_examples::payments::journal;
 use keyledger_examples::payments::operations::{self, BALANCES, RECEIPT, WALLET};
-use keyledger_examples::payments::records::Mail;
-use serde_json::{Value, json};
+use keyledger_examples::payments::records::{Mail, WalletLine};
+use serde_json::json;
 
 #[derive(Parser)]
 struct Args {
@@ -47,7 +47,7 @@ fn reconcile(ledger: &Ledger, mail_log: &Path) -> anyhow::Result<()> {
         let id = parked.key_id();
         let origin = (id.scope().as_str().to_owned(), id.key().as_str().to_owned());
         let found = match sent.get(&origin) {
-            Some(mail) => Resolution::Completed(Response::json(&json!({ "id": mail.id }))?),
+            Some(mail) => Resolution::Completed(Response::json(&mail.outcome())?),
             None => Resolution::NotDone,
         };
         let note = if sent.contains_key(&origin) { "it is in the mail log" } else { "it is not in the mail log" };
@@ -69,11 +69,16 @@ fn sent_mails(log: &Path) -> anyhow::Result<HashMap<(String, String), Mail>> {
 
 fn print_wallet(ledger: &Ledger) -> anyhow::Result<()> {
     for (_, row) in ledger.scan(WALLET, b"", None, usize::MAX)? {
-        println!("{}", json!({ "row": serde_json::from_slice::<Value>(&row)? }));
+        print(&WalletLine::Row(serde_json::from_slice(&row)?))?;
     }
     for (user, balance) in ledger.scan(BALANCES, b"", None, usize::MAX)? {
         let user = String::from_utf8_lossy(&user).into_owned();
-        println!("{}", json!({ "balance": { "user": user, "cents": operations::cents(Some(balance)) } }));
+        print(&WalletLine::Balance { user, cents: operations::cents(Some(balance)) })?;
     }
+    Ok(())
+}
+
+fn print(line: &WalletLine) -> anyhow::Result<()> {
+    println!("{}", serde_json::to_string(line)?);
     Ok(())
 }

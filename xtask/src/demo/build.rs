@@ -12,6 +12,7 @@ pub(crate) struct Programs {
     pub(crate) server: PathBuf,
     pub(crate) bank: PathBuf,
     pub(crate) operator: PathBuf,
+    pub(crate) client: PathBuf,
 }
 
 impl Programs {
@@ -28,6 +29,7 @@ impl Programs {
             server: find("payments-server")?,
             bank: find("payments-bank")?,
             operator: find("payments-operator")?,
+            client: find("payments-client")?,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use super::client::{Answer, Reading};
 use super::evidence::Evidence;
-use super::plan::{Name, Operation, Request};
+use super::plan::{Name, Names, Operation, Request};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -17,6 +17,13 @@ pub(crate) struct Counts {
     pub(crate) mismatches: u64,
     /// Requests, not answers: one that is parked is told so to everybody who asks.
     pub(crate) parked: u64,
+    /// Entries of outboxes: one for each request, and one more wherever a new key had to be taken.
+    pub(crate) entries: u64,
+    pub(crate) sends: u64,
+    /// Sends of an entry that another process of its client had sent before.
+    pub(crate) resends_after_restart: u64,
+    /// Entries of which nobody knew whether they had taken effect, until somebody asked.
+    pub(crate) unknown_resolved: u64,
     /// Bank rows, wallet rows and mails beyond the first of their request.
     pub(crate) charged_twice: u64,
     /// Requests of which a client has read an outcome that did not happen, or two that differ.
@@ -38,7 +45,7 @@ impl Findings {
         total
     }
 
-    fn counts(&mut self, operation: Operation) -> &mut Counts {
+    pub(crate) fn counts(&mut self, operation: Operation) -> &mut Counts {
         self.by_operation.entry(operation).or_default()
     }
 }
@@ -50,18 +57,24 @@ struct Told<'a> {
     parked: bool,
 }
 
-/// Compares. Nothing is assumed about who is right: every outcome that was read must have its effect, once.
-pub(crate) fn compare(requests: &[Request], readings: &[Reading], evidence: &Evidence) -> Findings {
+/// Compares. Nothing is assumed about who is right: every outcome that was read must have its effect, once, under whichever of its
+/// names a request was carried out.
+pub(crate) fn compare(requests: &[Request], names: &Names, readings: &[Reading], evidence: &Evidence) -> Findings {
     let mut findings = Findings::default();
     for (operation, runs) in &evidence.handler_runs {
         findings.counts(*operation).handler_runs = *runs;
     }
     let told = listen(requests, readings, &mut findings);
-    for (request, told) in requests.iter().zip(&told) {
-        let effects = evidence.effects.get(&request.name).map_or(&[][..], Vec::as_slice);
+    let mut effects: Vec<Vec<&str>> = requests.iter().map(|_| Vec::new()).collect();
+    for (name, ids) in &evidence.effects {
+        match names.get(name) {
+            Some(request) => effects[*request].extend(ids.iter().map(String::as_str)),
+            None => findings.complaints.push(format!("{}: nobody has asked for it", shown(name))),
+        }
+    }
+    for ((request, told), effects) in requests.iter().zip(&told).zip(&effects) {
         judge(&request.name, told, effects, &mut findings);
     }
-    look_for_strangers(requests, evidence, &mut findings);
     look_at_balances(evidence, &mut findings);
     findings
 }
@@ -86,7 +99,7 @@ fn listen<'a>(requests: &[Request], readings: &'a [Reading], findings: &mut Find
     told
 }
 
-fn judge(name: &Name, told: &Told<'_>, effects: &[String], findings: &mut Findings) {
+fn judge(name: &Name, told: &Told<'_>, effects: &[&str], findings: &mut Findings) {
     let excess = effects.len().saturating_sub(1);
     let lost = told.outcomes.len() > 1 || told.outcomes.iter().any(|outcome| !has_happened(outcome, effects));
     let counts = findings.counts(name.operation);
@@ -103,15 +116,9 @@ fn judge(name: &Name, told: &Told<'_>, effects: &[String], findings: &mut Findin
 }
 
 /// An outcome names the row or mail that it is about.
-fn has_happened(outcome: &[u8], effects: &[String]) -> bool {
+fn has_happened(outcome: &[u8], effects: &[&str]) -> bool {
     let outcome: Value = serde_json::from_slice(outcome).unwrap_or_default();
-    effects.iter().any(|effect| outcome["id"] == **effect)
-}
-
-fn look_for_strangers(requests: &[Request], evidence: &Evidence, findings: &mut Findings) {
-    let asked: BTreeSet<&Name> = requests.iter().map(|request| &request.name).collect();
-    let strangers = evidence.effects.keys().filter(|name| !asked.contains(name));
-    findings.complaints.extend(strangers.map(|name| format!("{}: nobody has asked for it", shown(name))));
+    effects.iter().any(|effect| outcome["id"] == *effect)
 }
 
 fn look_at_balances(evidence: &Evidence, findings: &mut Findings) {
@@ -132,6 +139,10 @@ impl AddAssign for Counts {
         self.in_progress += other.in_progress;
         self.mismatches += other.mismatches;
         self.parked += other.parked;
+        self.entries += other.entries;
+        self.sends += other.sends;
+        self.resends_after_restart += other.resends_after_restart;
+        self.unknown_resolved += other.unknown_resolved;
         self.charged_twice += other.charged_twice;
         self.lost += other.lost;
     }

@@ -3,7 +3,7 @@
 use super::{Counts, Findings, compare};
 use crate::demo::client::{Answer, Reading};
 use crate::demo::evidence::{Balance, Evidence};
-use crate::demo::plan::{Name, Operation, Request};
+use crate::demo::plan::{Name, Names, Operation, Request};
 use serde_json::json;
 
 fn name(operation: Operation) -> Name {
@@ -16,11 +16,12 @@ fn done(id: &str, replayed: bool) -> Answer {
 
 /// One request, the answers to it, and the ids of the effects that are found.
 fn findings(operation: Operation, answers: &[Answer], effects: &[&str]) -> Findings {
-    let requests = [Request { name: name(operation), body: json!({}) }];
+    let requests = [Request { name: name(operation), body: json!({}), client: 0 }];
     let readings: Vec<Reading> = answers.iter().map(|answer| Reading { request: 0, answer: answer.clone() }).collect();
     let ids = effects.iter().map(|id| (*id).to_owned()).collect();
     let effects = [(name(operation), ids)].into();
-    compare(&requests, &readings, &Evidence { effects, ..Evidence::default() })
+    let names = [(name(operation), 0)].into();
+    compare(&requests, &names, &readings, &Evidence { effects, ..Evidence::default() })
 }
 
 #[test]
@@ -41,6 +42,17 @@ fn a_double_charge_is_found() {
         assert_eq!((findings.total().charged_twice, findings.total().lost), (2, 0));
         assert_eq!(findings.complaints.len(), 1);
     }
+}
+
+#[test]
+fn a_double_charge_under_two_keys_is_found() {
+    let other = Name { key: "other".to_owned(), ..name(Operation::Charge) };
+    let requests = [Request { name: name(Operation::Charge), body: json!({}), client: 0 }];
+    let names = [(name(Operation::Charge), 0), (other.clone(), 0)].into();
+    let effects = [(name(Operation::Charge), vec!["a".to_owned()]), (other, vec!["b".to_owned()])].into();
+    let readings = [Reading { request: 0, answer: done("b", false) }];
+    let findings = compare(&requests, &names, &readings, &Evidence { effects, ..Evidence::default() });
+    assert_eq!((findings.total().charged_twice, findings.total().lost), (1, 0));
 }
 
 #[test]
@@ -78,13 +90,13 @@ fn a_request_without_an_outcome_is_a_complaint() {
 #[test]
 fn an_effect_under_the_wrong_name_is_a_complaint() {
     let effects = [(name(Operation::Charge), vec!["a".to_owned()])].into();
-    let findings = compare(&[], &[], &Evidence { effects, ..Evidence::default() });
+    let findings = compare(&[], &Names::new(), &[], &Evidence { effects, ..Evidence::default() });
     assert_eq!(findings.complaints.len(), 1);
 }
 
 #[test]
 fn a_balance_that_is_not_the_sum_of_its_rows_is_a_complaint() {
     let balances = [("ada".to_owned(), Balance { rows: 7, stored: 5 })].into();
-    let findings = compare(&[], &[], &Evidence { balances, ..Evidence::default() });
+    let findings = compare(&[], &Names::new(), &[], &Evidence { balances, ..Evidence::default() });
     assert_eq!(findings.complaints.len(), 1);
 }

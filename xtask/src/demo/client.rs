@@ -1,4 +1,4 @@
-//! One client: posts a request until it is answered, whatever happens to the server meanwhile.
+//! One client without an outbox: posts a request until it is answered, and understands what it is told.
 
 use super::plan::{Post, Request, changed};
 use serde_json::Value;
@@ -126,7 +126,7 @@ fn read(mut response: Response<Body>) -> Result<Try, ureq::Error> {
     Ok(if status == 503 { Try::NotReached } else { Try::Answered(understand(status, replayed, body)) })
 }
 
-fn understand(status: u16, replayed: bool, body: Vec<u8>) -> Answer {
+pub(crate) fn understand(status: u16, replayed: bool, body: Vec<u8>) -> Answer {
     match (status, problem(&body).as_deref()) {
         (200, _) => Answer::Done { body, replayed },
         (409, Some("in-progress")) => Answer::InProgress,

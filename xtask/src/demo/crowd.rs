@@ -1,10 +1,12 @@
-//! Sixteen clients at once, taking one post after another from a common list.
+//! Sixteen askers at once, without an outbox, taking one post after another from a common list.
 
 use super::client::{Client, Reading};
-use super::plan::{CLIENTS, Post, Request};
+use super::plan::{Post, Request};
 use anyhow::Result;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
+
+const ASKERS: usize = 16;
 
 /// The server that they post to, and what they post.
 pub(crate) struct Crowd<'a> {
@@ -33,7 +35,7 @@ impl Crowd<'_> {
         let (next, answered, stop) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             let clients: Vec<_> =
-                (0..CLIENTS).map(|_| scope.spawn(|| self.one_client(&next, &answered, &stop))).collect();
+                (0..ASKERS).map(|_| scope.spawn(|| self.one_client(&next, &answered, &stop))).collect();
             let outcome = meanwhile(&Progress { answered: &answered, total: self.posts.len() });
             stop.store(outcome.is_err(), Ordering::Relaxed);
             let readings = clients.into_iter().flat_map(|client| client.join().expect("a client panicked")).collect();

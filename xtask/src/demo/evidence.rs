@@ -1,10 +1,10 @@
 //! What bank, mail, wallet and server have written down, read when all of them have ended.
 
+use super::clients::lines;
 use super::plan::{Name, Operation};
 use super::stage::Stage;
 use anyhow::{Context, Result};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -97,15 +97,10 @@ fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))
 }
 
-fn lines<T: DeserializeOwned>(text: &str) -> Result<Vec<T>> {
-    text.lines()
-        .map(|line| serde_json::from_str(line).with_context(|| format!("a line is not whole: {line}")))
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Balance, Evidence, lines};
+    use super::{Balance, Evidence};
+    use crate::demo::clients::lines;
 
     #[test]
     fn wallet_lines_are_rows_and_balances() {

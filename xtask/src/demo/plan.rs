@@ -1,13 +1,22 @@
-//! What the clients will post and when the server will be killed: all of it follows from the seed.
+//! What the clients will ask for, and when server and clients will be killed: all of it follows from the seed.
 
 use fastrand::Rng;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
-pub(crate) const CLIENTS: usize = 16;
+/// Processes with an outbox: each user has several.
+pub(crate) const CLIENTS: usize = 8;
 pub(crate) const REQUESTS: usize = 300;
-pub(crate) const KILLS: usize = 5;
+/// How often the server is killed.
+pub(crate) const SERVER_KILLS: usize = 5;
+/// How often the clients are killed: each of them this often.
+pub(crate) const KILLS_OF_A_CLIENT: usize = 5;
 
-const USERS: [&str; 4] = ["ada", "ben", "cleo", "dan"];
+/// How long a client stays away that is to come back when the window in which it may send again is over.
+const LONG: Duration = Duration::from_millis(3500);
+
+pub(crate) const USERS: [&str; 4] = ["ada", "ben", "cleo", "dan"];
 
 /// The operations of the payment server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -50,9 +59,14 @@ pub(crate) struct Name {
 pub(crate) struct Request {
     pub(crate) name: Name,
     pub(crate) body: Value,
+    /// Whose outbox it is in.
+    pub(crate) client: usize,
 }
 
-/// One posting of a request: each is posted several times.
+/// Which request a name stands for. A request can have several: its client may have had to take a new key.
+pub(crate) type Names = BTreeMap<Name, usize>;
+
+/// One posting of a request by somebody without an outbox, when all of them are done: each is posted several times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Post {
     /// Its place in [`Plan::requests`].
@@ -63,12 +77,28 @@ pub(crate) struct Post {
     pub(crate) then_changed: bool,
 }
 
+/// Whom to kill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Victim {
+    Server,
+    Client(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kill {
+    /// How many requests are answered when it is due.
+    pub(crate) due: usize,
+    pub(crate) victim: Victim,
+    /// How long the victim stays away.
+    pub(crate) away: Duration,
+}
+
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) requests: Vec<Request>,
     pub(crate) posts: Vec<Post>,
-    /// How many posts are answered when a kill is due.
-    pub(crate) kills: [usize; KILLS],
+    /// In the order in which they are due.
+    pub(crate) kills: Vec<Kill>,
 }
 
 impl Plan {
@@ -76,14 +106,40 @@ impl Plan {
         let mut dice = Rng::with_seed(seed);
         let requests = requests(&mut dice);
         let posts = posts(&mut dice);
-        let kills = std::array::from_fn(|kill| (kill + 1) * posts.len() / (KILLS + 1));
+        let kills = kills(&mut dice);
         Self { requests, posts, kills }
     }
 
-    /// Every request once more.
-    pub(crate) fn one_post_each(&self) -> Vec<Post> {
-        (0..self.requests.len()).map(|request| Post { request, laid_out: false, then_changed: false }).collect()
+    /// The requests by their own names.
+    pub(crate) fn names(&self) -> Names {
+        self.requests.iter().enumerate().map(|(index, request)| (request.name.clone(), index)).collect()
     }
+
+    /// How many kills there are of the server, and of clients.
+    pub(crate) fn count_kills(&self) -> (usize, usize) {
+        let servers = self.kills.iter().filter(|kill| kill.victim == Victim::Server).count();
+        (servers, self.kills.len() - servers)
+    }
+}
+
+/// Evenly over the first four fifths of the requests. Two clients once stay away for long, early on.
+fn kills(dice: &mut Rng) -> Vec<Kill> {
+    let due = |number: usize, of: usize| (number + 1) * REQUESTS * 4 / 5 / (of + 1);
+    let soon = |dice: &mut Rng| Duration::from_millis(dice.u64(..50));
+    let mut kills: Vec<Kill> = (0..SERVER_KILLS)
+        .map(|number| Kill { due: due(number, SERVER_KILLS), victim: Victim::Server, away: soon(dice) })
+        .collect();
+    for round in 0..KILLS_OF_A_CLIENT {
+        let mut clients: Vec<usize> = (0..CLIENTS).collect();
+        dice.shuffle(&mut clients);
+        for (place, client) in clients.into_iter().enumerate() {
+            let away = if round == 1 && place < 2 { LONG } else { soon(dice) };
+            let due = due(round * CLIENTS + place, KILLS_OF_A_CLIENT * CLIENTS);
+            kills.push(Kill { due, victim: Victim::Client(client), away });
+        }
+    }
+    kills.sort_by_key(|kill| kill.due);
+    kills
 }
 
 fn requests(dice: &mut Rng) -> Vec<Request> {
@@ -92,7 +148,8 @@ fn requests(dice: &mut Rng) -> Vec<Request> {
         let operation = Operation::ALL[number % Operation::ALL.len()];
         let name = shared_key(dice, &requests).unwrap_or_else(|| Name { operation, user: user(dice), key: key(dice) });
         let body = body(dice, &name);
-        requests.push(Request { name, body });
+        let client = client(dice, &name.user);
+        requests.push(Request { name, body, client });
     }
     requests
 }
@@ -107,6 +164,12 @@ fn shared_key(dice: &mut Rng, before: &[Request]) -> Option<Name> {
 
 fn user(dice: &mut Rng) -> String {
     USERS[dice.usize(..USERS.len())].to_owned()
+}
+
+/// One of the user's clients.
+fn client(dice: &mut Rng, user: &str) -> usize {
+    let place = USERS.iter().position(|known| *known == user).unwrap_or(0);
+    place + USERS.len() * dice.usize(..CLIENTS / USERS.len())
 }
 
 fn key(dice: &mut Rng) -> String {
@@ -136,17 +199,13 @@ pub(crate) fn changed(body: &Value) -> Value {
     changed
 }
 
-/// Each request at once, a moment later (a second click), and some time later (a retry); some once or twice more.
+/// Each request, and a moment later again, in another layout; some with another body after that.
 fn posts(dice: &mut Rng) -> Vec<Post> {
     let mut timed = Vec::new();
     for request in 0..REQUESTS {
-        let moment_later = request + dice.usize(0..6);
-        let retries = 1 + dice.usize(0..3);
-        let later: Vec<usize> = (0..retries).map(|_| dice.usize(request..REQUESTS + CLIENTS)).collect();
-        for (count, time) in [request, moment_later].into_iter().chain(later).enumerate() {
-            let post = Post { request, laid_out: count % 2 == 1, then_changed: count == 2 && dice.u32(..4) == 0 };
-            timed.push((time, post));
-        }
+        let then_changed = dice.u32(..4) == 0;
+        timed.push((request, Post { request, laid_out: false, then_changed }));
+        timed.push((request + dice.usize(0..6), Post { request, laid_out: true, then_changed: false }));
     }
     timed.sort_by_key(|(time, _)| *time);
     timed.into_iter().map(|(_, post)| post).collect()
@@ -154,7 +213,7 @@ fn posts(dice: &mut Rng) -> Vec<Post> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Operation, Plan, REQUESTS, changed};
+    use super::{CLIENTS, LONG, Operation, Plan, REQUESTS, Request, USERS, Victim, changed};
     use serde_json::json;
     use std::collections::HashSet;
 
@@ -166,11 +225,29 @@ mod tests {
     }
 
     #[test]
-    fn every_request_is_posted_at_least_three_times() {
+    fn every_request_is_posted_twice() {
         let plan = Plan::new(1);
         let count = |request| plan.posts.iter().filter(|post| post.request == request).count();
-        assert!((0..REQUESTS).all(|request| count(request) >= 3));
+        assert!((0..REQUESTS).all(|request| count(request) == 2));
         assert!(plan.posts.iter().any(|post| post.then_changed));
+    }
+
+    #[test]
+    fn server_and_clients_are_killed_five_times_each_and_two_clients_stay_away_for_long() {
+        let plan = Plan::new(1);
+        let count = |victim| plan.kills.iter().filter(|kill| kill.victim == victim).count();
+        assert_eq!(count(Victim::Server), 5);
+        assert!((0..CLIENTS).all(|client| count(Victim::Client(client)) == 5));
+        assert_eq!(plan.kills.iter().filter(|kill| kill.away == LONG).count(), 2);
+        assert!(plan.kills.is_sorted_by_key(|kill| kill.due));
+        assert_eq!(plan.count_kills(), (5, 40));
+    }
+
+    #[test]
+    fn a_request_is_in_the_outbox_of_its_user() {
+        let plan = Plan::new(1);
+        let is_own = |request: &Request| USERS[request.client % USERS.len()] == request.name.user;
+        assert!(plan.requests.iter().all(is_own));
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! What goes on while the clients work: kills, and a progress bar.
+//! A progress bar, for a person at a terminal.
 
 use super::crowd::Progress;
 use super::interrupt;
-use super::plan::Plan;
 use super::stage::Stage;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -10,7 +9,7 @@ use std::io::IsTerminal;
 use std::thread;
 use std::time::Duration;
 
-/// Between two looks at the clients.
+/// Between two looks at the crowd.
 const GLANCE: Duration = Duration::from_millis(5);
 
 pub(crate) struct Show {
@@ -26,42 +25,29 @@ impl Show {
         } else {
             ProgressDrawTarget::stderr()
         };
-        let style = ProgressStyle::with_template("{bar:40} {pos:>4}/{len} posts answered, {msg}");
+        let style = ProgressStyle::with_template("{bar:40} {pos:>4}/{len} {msg}");
         let bar = ProgressBar::with_draw_target(Some(0), target);
         Self { bar: bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())) }
     }
 
-    /// Kills the server and starts it again, as often as planned, and goes on until all posts are answered.
-    pub(crate) fn kills(&self, stage: &mut Stage, plan: &Plan, progress: &Progress<'_>) -> Result<()> {
-        for (kill, due) in plan.kills.into_iter().enumerate() {
-            self.bar.set_message(format!("{kill} of {} kills", plan.kills.len()));
-            self.wait_until(stage, progress, |answered| answered >= due)?;
-            stage.kill_server()?;
-            thread::sleep(Duration::from_millis(fastrand::u64(0..50)));
-            stage.start_server()?;
-        }
-        self.bar.set_message(format!("{0} of {0} kills", plan.kills.len()));
-        self.watch(stage, progress)
+    /// How far the clients are.
+    pub(crate) fn requests(&self, answered: usize, total: usize, killed: usize, kills: usize) {
+        self.bar.set_length(total as u64);
+        self.bar.set_position(answered as u64);
+        self.bar.set_message(format!("requests answered, {killed} of {kills} kills"));
     }
 
-    /// Until all posts are answered.
-    pub(crate) fn watch(&self, stage: &mut Stage, progress: &Progress<'_>) -> Result<()> {
-        self.wait_until(stage, progress, |answered| answered == progress.total)?;
-        self.bar.finish_and_clear();
-        Ok(())
-    }
-
-    fn wait_until(&self, stage: &mut Stage, progress: &Progress<'_>, enough: impl Fn(usize) -> bool) -> Result<()> {
+    /// Until all posts of the crowd are answered.
+    pub(crate) fn posts(&self, stage: &mut Stage, progress: &Progress<'_>) -> Result<()> {
         self.bar.set_length(progress.total as u64);
-        loop {
-            let answered = progress.answered();
-            self.bar.set_position(answered as u64);
-            if enough(answered) {
-                return Ok(());
-            }
+        self.bar.set_message("posts answered once more");
+        while progress.answered() < progress.total {
+            self.bar.set_position(progress.answered() as u64);
             interrupt::check()?;
             stage.watch()?;
             thread::sleep(GLANCE);
         }
+        self.bar.finish_and_clear();
+        Ok(())
     }
 }

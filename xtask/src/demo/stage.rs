@@ -2,18 +2,19 @@
 
 use super::Break;
 use super::build::Programs;
-use super::child::Server;
+use super::child::Program;
+use super::clients::{Books, output};
 use anyhow::{Context, Result, bail, ensure};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
 #[derive(Debug)]
 pub(crate) struct Stage {
-    programs: Programs,
-    broken: Option<Break>,
-    bank: Server,
-    server: Option<Server>,
+    pub(crate) programs: Programs,
+    pub(crate) broken: Option<Break>,
+    bank: Program,
+    server: Option<Program>,
     pub(crate) port: u16,
     // Dropped last: the servers above have files open in it.
     folder: TempDir,
@@ -23,7 +24,7 @@ impl Stage {
     /// Starts the bank and the payment server, each at a free port.
     pub(crate) fn set(programs: Programs, broken: Option<Break>) -> Result<Self> {
         let folder = tempfile::Builder::new().prefix("keyledger-demo-").tempdir()?;
-        let bank = Server::start(Command::new(&programs.bank).arg("--log").arg(folder.path().join("bank.log")))?;
+        let bank = Program::start(Command::new(&programs.bank).arg("--log").arg(folder.path().join("bank.log")))?;
         let mut stage = Self { programs, broken, bank, server: None, port: 0, folder };
         stage.start_server()?;
         Ok(stage)
@@ -33,12 +34,12 @@ impl Stage {
     pub(crate) fn start_server(&mut self) -> Result<()> {
         let mut command = Command::new(&self.programs.server);
         command.arg("--ledger").arg(self.ledger()).arg("--mail").arg(self.mail_log()).arg("--runs").arg(self.run_log());
-        command.args(["--bank", &self.bank.port.to_string(), "--port", &self.port.to_string()]);
+        command.args(["--bank", &self.bank.port()?.to_string(), "--port", &self.port.to_string()]);
         if self.broken == Some(Break::Claims) {
             command.arg("--without-claims");
         }
-        let server = Server::start(&mut command).context("the payment server does not start")?;
-        self.port = server.port;
+        let server = Program::start(&mut command).context("the payment server does not start")?;
+        self.port = server.port()?;
         self.server = Some(server);
         Ok(())
     }
@@ -73,11 +74,20 @@ impl Stage {
         self.operate(Command::new(&self.programs.operator).arg(self.ledger()).arg("wallet"))
     }
 
+    /// Where clients can look for what became of a request; the payment server must be stopped.
+    pub(crate) fn books(&self) -> Result<Books> {
+        let wallet = self.folder.path().join("wallet.log");
+        std::fs::write(&wallet, self.wallet()?)?;
+        Ok(Books { bank: self.bank.port()?, mail: self.mail_log(), wallet })
+    }
+
     fn operate(&self, command: &mut Command) -> Result<String> {
         ensure!(self.server.is_none(), "the operator needs the ledger file for itself");
-        let output = command.output()?;
-        ensure!(output.status.success(), "the operator fails: {}", String::from_utf8_lossy(&output.stderr).trim());
-        Ok(String::from_utf8(output.stdout)?)
+        output(command)
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn ledger(&self) -> PathBuf {

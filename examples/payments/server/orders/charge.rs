@@ -5,7 +5,7 @@ use keyledger_examples::payments::operations::CHARGE;
 use keyledger_examples::payments::records::Origin;
 use keyledger_http::tower::RequestClaim;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Order;
 use crate::shop::Shop;
@@ -34,6 +34,6 @@ impl Charge {
         Shop::work();
         let row = shop.bank.charge(bank_key, self.amount_cents, origin)?;
         Shop::work();
-        Ok(json!({ "id": row.id, "amount_cents": row.amount_cents }))
+        Ok(row.outcome())
     }
 }

@@ -5,7 +5,7 @@ use keyledger_examples::payments::operations::RECEIPT;
 use keyledger_examples::payments::records::{Mail, Origin, fresh_id};
 use keyledger_http::tower::RequestClaim;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Order;
 use crate::shop::Shop;
@@ -39,6 +39,6 @@ impl Receipt {
         let mail = Mail { id: fresh_id("mail"), to: self.to.clone(), text, origin: origin.clone() };
         shop.mail.append(&mail)?;
         Shop::work();
-        Ok(json!({ "id": mail.id }))
+        Ok(mail.outcome())
     }
 }

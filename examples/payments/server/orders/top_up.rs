@@ -5,7 +5,7 @@ use keyledger_examples::payments::operations::{self, BALANCES, TOP_UP, WALLET};
 use keyledger_examples::payments::records::{Origin, WalletRow, fresh_id};
 use keyledger_http::tower::RequestClaim;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::Order;
 use crate::shop::Shop;
@@ -39,11 +39,12 @@ impl Order for TopUp {
 
 impl TopUp {
     fn enter(&self, tx: &mut Transaction<'_, '_>, origin: &Origin) -> anyhow::Result<Value> {
-        let row = WalletRow { id: fresh_id("row"), amount_cents: self.amount_cents, origin: origin.clone() };
         let user = origin.scope.as_bytes();
         let balance = operations::cents(tx.get(BALANCES, user)?) + self.amount_cents;
+        let (id, amount_cents, origin) = (fresh_id("row"), self.amount_cents, origin.clone());
+        let row = WalletRow { id, amount_cents, balance_cents: balance, origin };
         tx.put(BALANCES, user, balance.to_be_bytes())?;
         tx.insert_unique(WALLET, row.id.as_bytes(), serde_json::to_vec(&row)?)?;
-        Ok(json!({ "id": row.id, "balance_cents": balance }))
+        Ok(row.outcome())
     }
 }
