@@ -17,7 +17,7 @@ const LIMIT: usize = 10;
 fn outcome(value: &Value) -> DeliveryOutcome {
     let text = |name: &str| value[name].as_str().map(str::to_owned);
     let told = |name: &str| value.get(name).map(response);
-    let mut outcome = None
+    let outcome = None
         .or_else(|| told("yes").map(DeliveryOutcome::yes))
         .or_else(|| told("no").map(DeliveryOutcome::no))
         .or_else(|| text("retry").map(DeliveryOutcome::retry))
@@ -26,20 +26,20 @@ fn outcome(value: &Value) -> DeliveryOutcome {
         .or_else(|| text("hold_lane").map(DeliveryOutcome::hold_lane))
         .or_else(|| text("hold_entry").map(DeliveryOutcome::hold_entry))
         .unwrap_or_else(|| panic!("no outcome: {value}"));
+    marked(outcome, value)
+}
+
+fn marked(outcome: DeliveryOutcome, value: &Value) -> DeliveryOutcome {
     let is = |name: &str| value[name].as_bool().unwrap_or_default();
-    let marks: [(bool, fn(DeliveryOutcome) -> DeliveryOutcome); 4] = [
-        (is("replayed"), DeliveryOutcome::replayed),
-        (is("not_taken"), DeliveryOutcome::not_taken),
-        (is("not_counted"), DeliveryOutcome::not_counted),
-        (is("pausing_lane"), DeliveryOutcome::pausing_lane),
-    ];
-    for (_, mark) in marks.into_iter().filter(|(is_set, _)| *is_set) {
-        outcome = mark(outcome);
-    }
+    let outcome = if is("replayed") { outcome.replayed() } else { outcome };
+    let outcome = if is("not_taken") { outcome.not_taken() } else { outcome };
+    let outcome = if is("not_counted") { outcome.not_counted() } else { outcome };
+    let outcome = if is("pausing_lane") { outcome.pausing_lane() } else { outcome };
     let span = |name: &str| value[name].as_u64().map(Duration::from_millis);
-    if let Some(span) = span("not_before_ms") {
-        outcome = outcome.not_before(span);
-    }
+    let outcome = match span("not_before_ms") {
+        Some(span) => outcome.not_before(span),
+        None => outcome,
+    };
     match span("key_expires_after_ms") {
         Some(span) => outcome.key_expires_after(span),
         None => outcome,
