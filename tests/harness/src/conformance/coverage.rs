@@ -8,7 +8,7 @@ use super::file::Case;
 const RULES: &[&str] = &[
     "L1", "L2", "L3", "L4", "L5", "L6", "L7", "E1", "E2", "E3", "E4", "S1", "S2", "S4", "S5", "S6", "S8", "S9", "I1",
     "I2", "I3", "I4", "I5", "I6", "I7", "I8", "T1", "T2", "T4", "G1", "G2", "F6", "F7", "P4", "P6", "P7", "O1", "O2",
-    "O3", "O4", "O5", "O6", "O7", "O8", "O9", "O10", "O11", "O12", "O13", "O15",
+    "O3", "O4", "O5", "O6", "O7", "O8", "O9", "O10", "O11", "O12", "O13", "O15", "O16",
 ];
 
 /// Section 4, first table, row by row and reason by reason.
