@@ -263,7 +263,11 @@ impl Engine {
 
     pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, EngineError> {
         self.check_open()?;
-        Ok(self.store.snapshot()?)
+        match self.store.snapshot() {
+            // The look was overtaken: whoever resumes can look again.
+            Err(StoreError::Closed) if self.phase() == Phase::Suspended => Err(EngineError::Suspended),
+            snapshot => Ok(snapshot?),
+        }
     }
 
     pub(crate) fn file_bytes(&self) -> Result<u64, EngineError> {

@@ -15,7 +15,7 @@ pub(crate) struct OutboxMemory {
 }
 
 /// A delivery that was dropped without an outcome.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub(crate) id: u64,
     pub(crate) fence: u64,
@@ -35,6 +35,11 @@ impl OutboxMemory {
     /// Wakes everyone who waits; each looks again for itself.
     pub(crate) fn ring(&self) {
         self.bells().iter().for_each(|bell| bell.ring());
+    }
+
+    /// The leases of these are over on disk.
+    pub(crate) fn took_back(&self, over: &[Dropped]) {
+        self.dropped().retain(|dropped| !over.contains(dropped));
     }
 
     /// A delivery was dropped: whoever leases next ends its lease. No I/O.

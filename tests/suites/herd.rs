@@ -61,7 +61,7 @@ where
     DB::ErrorType: 'static,
 {
     let peak = seconds.iter().max().copied().unwrap_or_default();
-    let mean = f64::from(seconds.iter().sum::<u32>()) / seconds.len() as f64;
+    let mean = f64::from(peak) / herd::peak_over_mean(seconds);
     let caption = format!("{title}: {CLIENTS} clients back online at once, mean {mean:.0} a second, peak {peak}");
     let mut chart = ChartBuilder::on(area)
         .caption(caption, ("sans-serif", 16))

@@ -13,6 +13,7 @@ use crate::codec::index::{self, Shelf};
 use crate::commit::{Ended, Outcome, Overlay};
 use crate::machine::record::{Record, Stamp, State, Witness};
 use crate::machine::settle::Settlement;
+use crate::outbox_memory::Dropped;
 use crate::store::{CommitError, Space, StoreError};
 use crate::volatile::Glimpse;
 
@@ -49,6 +50,8 @@ enum Trace {
     ReservedFences,
     /// Whoever waits for the outbox must look again.
     OutboxChanged,
+    /// Deliveries that had been dropped are back in this commit.
+    TookBack(Vec<Dropped>),
 }
 
 impl Traces {
@@ -158,7 +161,12 @@ impl Engine {
             Trace::GrantedOnDisk(address, fence) if kept && !stored => self.adopt_orphan(address, fence, outcome),
             Trace::ReservedFences => self.fences.end_reservation(stored),
             Trace::OutboxChanged => self.outbox.ring(),
-            Trace::Wrote(..) | Trace::GrantedInMemory(..) | Trace::GrantedOnDisk(..) | Trace::Left(..) => {}
+            Trace::TookBack(dropped) if stored => self.outbox.took_back(&dropped),
+            Trace::Wrote(..)
+            | Trace::GrantedInMemory(..)
+            | Trace::GrantedOnDisk(..)
+            | Trace::Left(..)
+            | Trace::TookBack(_) => {}
         }
     }
 
@@ -292,6 +300,11 @@ impl Session<'_> {
             slot.witness.forget_before(record.fence);
             slot.volatile = Some(record);
         });
+    }
+
+    /// Forgets dropped deliveries when this commit is on disk; if it fails, they are taken back by the next.
+    pub(super) fn takes_back(&mut self, dropped: Vec<Dropped>) {
+        self.traces.push(Trace::TookBack(dropped));
     }
 
     /// Wakes whoever waits for the outbox when this commit has ended.

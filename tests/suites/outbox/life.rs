@@ -100,3 +100,17 @@ fn p6_a_suspended_outbox_refuses_and_goes_on_after_resume() {
     stage.ledger.resume().unwrap();
     refused.delivery.settle(DeliveryOutcome::yes(Response::text("done"))).unwrap();
 }
+
+#[test]
+fn a_dropped_delivery_is_taken_back_though_the_first_commit_fails() {
+    let stage = Stage::new();
+    let id = stage.outbox.enqueue(&stage.request("pay")).unwrap().entry.id();
+    drop(stage.lease_one());
+    stage.disk.stop_at_sync(1);
+    assert!(stage.outbox.lease_due(&stage.scope, 1).is_err());
+    stage.disk.heal();
+    stage.ledger.reopen().unwrap();
+    stage.outbox.lease_due(&stage.scope, 1).unwrap();
+    let entry = stage.outbox.get(id).unwrap().unwrap();
+    assert_eq!(entry.state(), EntryStateName::Pending, "not only when its lease is over");
+}

@@ -78,14 +78,17 @@ impl Desk<'_, '_> {
 
     /// Deliveries of this process that were dropped: the backoff of their tries runs since then.
     fn end_dropped(&mut self) -> Result<(), EngineError> {
-        let dropped = std::mem::take(&mut *self.session.engine.outbox.dropped());
-        for Dropped { id, fence, at_mono_ms } in dropped {
-            let Some(old) = self.entry(id)? else { continue };
-            let ago_ms = self.now.stamp.mono_ms.saturating_sub(at_mono_ms);
-            if let Some(new) = lease::dropped(old.clone(), fence, self.now.at.saturating_sub(ago_ms)) {
+        let dropped = self.session.engine.outbox.dropped().clone();
+        for Dropped { id, fence, at_mono_ms } in &dropped {
+            let Some(old) = self.entry(*id)? else { continue };
+            let ago_ms = self.now.stamp.mono_ms.saturating_sub(*at_mono_ms);
+            if let Some(new) = lease::dropped(old.clone(), *fence, self.now.at.saturating_sub(ago_ms)) {
                 let new = ended(&new, self.now, &self.terms.entry).unwrap_or(new);
                 self.put(Some(&old), new);
             }
+        }
+        if !dropped.is_empty() {
+            self.session.takes_back(dropped);
         }
         Ok(())
     }
