@@ -37,6 +37,8 @@ pub(crate) struct Forgot {
     pub(crate) tombstones: u64,
     pub(crate) unsettled: u64,
     pub(crate) kept: u64,
+    pub(crate) entries: u64,
+    pub(crate) entries_kept: u64,
 }
 
 /// What `stats` counts beyond the counters. Each count stops at [`STATS_COUNT_MAX`].
@@ -235,7 +237,7 @@ impl Session<'_> {
         Ok(forgot)
     }
 
-    /// Every record of a scope, those in memory included.
+    /// Every record of a scope, those in memory included, and its entries of the outbox.
     pub(crate) fn forget_scope(&mut self, scope: &Scope, even_if_unknown: bool) -> Result<Forgot, EngineError> {
         let mut addresses = self.addresses_of(scope)?;
         self.engine.memory.for_each(|row, slot| {
@@ -247,6 +249,7 @@ impl Session<'_> {
         for (row, id) in addresses {
             self.forget_one(&Address { id, row }, even_if_unknown, &mut forgot)?;
         }
+        (forgot.entries, forgot.entries_kept) = self.forget_entries(scope, even_if_unknown)?;
         Ok(forgot)
     }
 

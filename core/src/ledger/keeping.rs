@@ -12,7 +12,7 @@ use crate::stats::{Compacted, FileCheck, FileSizes, Stats};
 use crate::store::FileReport;
 use crate::sweep::Swept;
 
-/// How many records [`Ledger::forget`] has removed, by what they were.
+/// How many records [`Ledger::forget`] and [`Ledger::forget_scope`] have removed, by what they were.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Forgotten {
     /// Completed and failed ones.
@@ -25,6 +25,10 @@ pub struct Forgotten {
     pub unsettled: u64,
     /// In progress or parked, and kept.
     pub kept_unsettled: u64,
+    /// Entries of the scope's outbox: unsettled ones only with `even_if_unknown`.
+    pub entries: u64,
+    /// Entries of the scope's outbox that are unsettled, and kept.
+    pub kept_entries: u64,
 }
 
 impl From<Forgot> for Forgotten {
@@ -35,6 +39,8 @@ impl From<Forgot> for Forgotten {
             tombstones: forgot.tombstones,
             unsettled: forgot.unsettled,
             kept_unsettled: forgot.kept,
+            entries: forgot.entries,
+            kept_entries: forgot.entries_kept,
         }
     }
 }

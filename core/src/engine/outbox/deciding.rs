@@ -100,6 +100,12 @@ impl Session<'_> {
     pub(crate) fn sweep_outbox(&mut self, limit: usize) -> Result<(u64, bool), EngineError> {
         self.desk(&OutboxTerms::DEFAULT)?.sweep(limit)
     }
+
+    /// Section 4: removes the entries of a scope; unsettled ones only if `even_if_unknown`, because after that they may be asked for
+    /// again. How many are removed, and how many are kept.
+    pub(crate) fn forget_entries(&mut self, scope: &Scope, even_if_unknown: bool) -> Result<(u64, u64), EngineError> {
+        self.desk(&OutboxTerms::DEFAULT)?.forget(scope, even_if_unknown)
+    }
 }
 
 fn stored_lanes(session: &Session<'_>) -> Result<Lanes, EngineError> {
@@ -222,5 +228,37 @@ impl Desk<'_, '_> {
             }
         }
         Ok((removed, rows.len() > limit))
+    }
+
+    fn forget(mut self, scope: &Scope, even_if_unknown: bool) -> Result<(u64, u64), EngineError> {
+        let (mut removed, mut kept) = (0, 0);
+        for row in reading::keys(self.session.overlay, &[line::ENTRIES], usize::MAX)? {
+            match self.entry(line::read_id(&row)?)?.filter(|entry| entry.scope == *scope) {
+                None => {}
+                Some(entry) if entry.is_unsettled() && !even_if_unknown => kept += 1,
+                Some(entry) => {
+                    self.remove(&entry);
+                    removed += 1;
+                }
+            }
+        }
+        if kept == 0 {
+            self.forget_lanes(scope)?;
+        }
+        Ok((removed, kept))
+    }
+
+    /// What is held or paused tells a scope's name too.
+    fn forget_lanes(&mut self, scope: &Scope) -> Result<(), EngineError> {
+        let mark = line::scope_mark(scope, &self.session.engine.salt);
+        for key in reading::keys(self.session.overlay, &line::lanes_prefix(mark), usize::MAX)? {
+            let lane: Option<LaneRow> =
+                read_with(self.session.overlay, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
+            if lane.is_some_and(|lane| lane.scope == scope.as_str()) {
+                self.session.overlay.delete(Space::Outbox, key);
+                self.store_row();
+            }
+        }
+        Ok(())
     }
 }

@@ -107,6 +107,8 @@ fn forgotten(counts: Forgotten) -> Value {
         "tombstones": counts.tombstones,
         "unsettled": counts.unsettled,
         "kept_unsettled": counts.kept_unsettled,
+        "entries": counts.entries,
+        "kept_entries": counts.kept_entries,
     })
 }
 
