@@ -135,22 +135,29 @@ impl Claim {
     /// # Errors
     /// Whatever `f` returns; `ClaimLost`; `InvalidArgument` for InLedger operations; `TooLarge`.
     pub fn step<E: From<Error>>(&mut self, name: &str, f: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<Vec<u8>, E> {
-        if let Some(step) = self.record.steps.iter().find(|step| step.name == name) {
-            return Ok(step.value.clone());
+        if let Some(value) = self.recorded_step(name)? {
+            return Ok(value.to_vec());
         }
-        self.check_may_step(name)?;
         let value = f()?;
         self.record_step(name, value.clone())?;
         Ok(value)
     }
 
-    /// What would be refused after `f` has run is refused before it.
-    fn check_may_step(&self, name: &str) -> Result<()> {
+    /// What this or an earlier attempt has recorded under `name`. Without that, whether a step of this name may run now: what
+    /// [`record_step`](Claim::record_step) would refuse after it is refused before it.
+    ///
+    /// # Errors
+    /// `ClaimSettled`; `InvalidArgument` for InLedger operations; `TooLarge`.
+    pub fn recorded_step(&self, name: &str) -> Result<Option<&[u8]>> {
+        if let Some(step) = self.record.steps.iter().find(|step| step.name == name) {
+            return Ok(Some(&step.value));
+        }
         self.check_not_ended()?;
         if self.effect() == Effect::InLedger {
             return Err(EngineError::StepRefused.into());
         }
-        check_step(&Step { name: name.to_owned(), value: Vec::new() }, self.engine.options)
+        check_step(&Step { name: name.to_owned(), value: Vec::new() }, self.engine.options)?;
+        Ok(None)
     }
 
     /// Records a step's result. On return it is on disk.

@@ -56,22 +56,23 @@ async fn main() -> anyhow::Result<()> {
         runs: Journal::unsynced(&args.runs)?,
         claims: !args.without_claims,
     });
-    serving::serve(args.port, router(shop)).await?;
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(TopUp::operation()), door::scope);
+    serving::serve(args.port, router(shop, &layer)).await?;
+    layer.idle().await;
     Ok(ledger.close()?)
 }
 
-fn router(shop: Arc<Shop>) -> Router {
+fn router(shop: Arc<Shop>, layer: &IdempotencyLayer) -> Router {
     Router::new()
-        .route("/top-ups", once::<TopUp>(&shop))
-        .route("/charges", once::<Charge>(&shop))
-        .route("/receipts", once::<Receipt>(&shop))
+        .route("/top-ups", once::<TopUp>(&shop, layer))
+        .route("/charges", once::<Charge>(&shop, layer))
+        .route("/receipts", once::<Receipt>(&shop, layer))
         .layer(middleware::from_fn(door::authenticate))
         .with_state(shop)
 }
 
-/// A route that does what it is asked once for each key.
-fn once<T: Order>(shop: &Shop) -> MethodRouter<Arc<Shop>> {
-    let handler = post(fulfil::<T>);
-    let layer = || IdempotencyLayer::new(shop.ledger.clone(), Route::required(T::operation()), door::scope);
-    if shop.claims { handler.layer(layer()) } else { handler }
+/// A route that does what it is asked once for each key, behind the layer of its own operation.
+fn once<T: Order>(shop: &Shop, layer: &IdempotencyLayer) -> MethodRouter<Arc<Shop>> {
+    let (handler, layer) = (post(fulfil::<T>), layer.with_route(Route::required(T::operation())));
+    if shop.claims { handler.layer(layer) } else { handler }
 }

@@ -1,7 +1,9 @@
 //! A request that is stored before it is sent, and its one key field (C1, O14).
 
+use iri_string::types::UriStr;
 use keyledger::{Enqueue, Key, Scope};
 
+use super::redirect::origin;
 use crate::filter::starts_with;
 use crate::key::{KEY_FIELD, may_stand_bare};
 use crate::message::{Fields, MEDIA_TYPE, head_lines, is_token, is_value};
@@ -24,10 +26,11 @@ impl KeyField {
     /// Under another name.
     ///
     /// # Errors
-    /// [`RequestError::Field`] for what is no name of a field.
+    /// [`RequestError::FieldName`] for what is no name of a field; [`RequestError::Connection`] for one of the connection's own.
     pub fn named(mut self, name: impl Into<String>) -> Result<Self, RequestError> {
         self.name = name.into();
-        if is_token(self.name.as_bytes()) { Ok(self) } else { Err(RequestError::Field(self.name)) }
+        check_name(&self.name)?;
+        Ok(self)
     }
 
     /// Without quotes.
@@ -44,8 +47,8 @@ impl KeyField {
     /// The value to send: exactly one line holds it (C1).
     ///
     /// # Errors
-    /// [`RequestError::Key`] for a key that cannot be said so: quoted it has printable ASCII characters, bare those that
-    /// [`key_of_lines`](crate::key_of_lines) takes.
+    /// For a key that cannot be said so: [`RequestError::Key`] if quoted it is not of printable ASCII characters,
+    /// [`RequestError::BareKey`] if bare it is not of those that [`key_of_lines`](crate::key_of_lines) takes.
     pub fn value(&self, key: &Key) -> Result<String, RequestError> {
         let text = key.as_str();
         if self.is_quoted {
@@ -55,7 +58,7 @@ impl KeyField {
         } else if text.bytes().all(may_stand_bare) {
             Ok(text.to_owned())
         } else {
-            Err(RequestError::Key)
+            Err(RequestError::BareKey)
         }
     }
 }
@@ -67,20 +70,42 @@ pub enum RequestError {
     #[error("the field {0} is the outbox's own; leave it out, and give the key as a key")]
     OwnKey(String),
     /// A field that carries credentials, which are not stored (O14).
-    #[error("the field {0} carries credentials; supply it at each send, through authorize")]
+    #[error(
+        "the field {0} carries credentials, which are not stored; give it at each send, by what HttpTransport calls authorize"
+    )]
     Credentials(String),
-    /// A field that belongs to the connection, or that cannot be sent.
-    #[error("the field {0} cannot be sent with a stored request; leave it out")]
-    Field(String),
+    /// What is no name of a field.
+    #[error("{0:?} is no name of a field; use letters, digits and hyphens")]
+    FieldName(String),
+    /// A field whose value cannot be sent, or would not come back as it was.
+    #[error(
+        "the value of the field {0} has a line's end, another control character or white space around it; take that out"
+    )]
+    FieldValue(String),
+    /// A field that belongs to the connection.
+    #[error("the field {0} belongs to the connection, and whoever sends the request writes it; leave it out")]
+    Connection(String),
     /// A method that is no token.
-    #[error("the method {0} is none; use POST or another token")]
+    #[error("{0:?} is no method; use POST or another token")]
     Method(String),
     /// An address that is no absolute http or https URL.
-    #[error("the address is no absolute http or https URL; give it with scheme and host")]
+    #[error(
+        "the address is no absolute http or https URL; give it with scheme and host, what is not ASCII percent-encoded"
+    )]
     Url,
-    /// A key that cannot stand in the field.
+    /// An address with a user's name or password, which are credentials too (O14).
+    #[error(
+        "the address has user information before its host; take it out, and give credentials at each send, by what HttpTransport calls authorize"
+    )]
+    UserInformation,
+    /// A key that cannot stand in the field, quoted.
     #[error("the key cannot stand in the field; use printable ASCII characters")]
     Key,
+    /// A key that cannot stand in the field without quotes.
+    #[error(
+        "the key cannot stand in the field without quotes; use letters, digits and -._~:/+=@ alone, or send it quoted"
+    )]
+    BareKey,
     /// Bytes that are no stored request.
     #[error("these bytes are no stored request; they are damaged or another program's")]
     NotARequest,
@@ -137,8 +162,7 @@ impl Request {
         key_field: &KeyField,
         secret: &[&str],
     ) -> Result<Enqueue, RequestError> {
-        self.check(key_field, secret)?;
-        Ok(Enqueue::new(scope, operation, MEDIA_TYPE, self.to_bytes()))
+        Ok(Enqueue::new(scope, operation, MEDIA_TYPE, self.to_bytes(key_field, secret)?))
     }
 
     /// Whether it may be stored, to be sent with its key in `key_field`. `secret` names more fields that carry credentials.
@@ -149,29 +173,34 @@ impl Request {
         if !is_token(self.method.as_bytes()) {
             return Err(RequestError::Method(self.method.clone()));
         }
-        super::redirect::origin(&self.url).ok_or(RequestError::Url)?;
+        check_url(&self.url)?;
         self.fields.iter().try_for_each(|(name, value)| check_field(name, value, key_field, secret))
     }
 
     /// The fields to send: those of the request, and the one key field.
     ///
     /// # Errors
-    /// As [`KeyField::value`].
+    /// As [`check`](Request::check), whoever has stored it; as [`KeyField::value`].
     pub fn fields_with(&self, key_field: &KeyField, key: &Key) -> Result<Fields, RequestError> {
+        self.check(key_field, &[])?;
         let line = (key_field.name.clone(), key_field.value(key)?.into_bytes());
         Ok(self.fields.iter().cloned().chain([line]).collect())
     }
 
-    /// As `application/http`, for the outbox. A request that [`check`](Request::check) accepts comes back from
-    /// [`of_bytes`](Request::of_bytes) as it was.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// As `application/http`, for the outbox: checked, it comes back from [`of_bytes`](Request::of_bytes) as it was. The arguments
+    /// are those of [`check`](Request::check).
+    ///
+    /// # Errors
+    /// As [`check`](Request::check).
+    pub fn to_bytes(&self, key_field: &KeyField, secret: &[&str]) -> Result<Vec<u8>, RequestError> {
+        self.check(key_field, secret)?;
         let mut bytes = format!("{} {} HTTP/1.1\r\n", self.method, self.url).into_bytes();
         for (name, value) in &self.fields {
             bytes.extend([name.as_bytes(), b": ", value, b"\r\n"].concat());
         }
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(&self.body);
-        bytes
+        Ok(bytes)
     }
 
     /// What [`to_bytes`](Request::to_bytes) has made.
@@ -203,77 +232,28 @@ fn check_field(name: &str, value: &[u8], key_field: &KeyField, secret: &[&str]) 
     if CREDENTIALS.iter().any(is) || secret.iter().any(is) {
         return Err(RequestError::Credentials(name.to_owned()));
     }
-    let can_stand = is_token(name.as_bytes()) && is_value(value) && value.trim_ascii() == value;
-    let is_connection = CONNECTION.iter().any(is) || starts_with(name, "Proxy-");
-    if can_stand && !is_connection { Ok(()) } else { Err(RequestError::Field(name.to_owned())) }
+    check_name(name)?;
+    let is_kept = is_value(value) && value.trim_ascii() == value;
+    if is_kept { Ok(()) } else { Err(RequestError::FieldValue(name.to_owned())) }
+}
+
+/// A name that a request, or its key, may go by.
+fn check_name(name: &str) -> Result<(), RequestError> {
+    let is_connection = CONNECTION.iter().any(|other| name.eq_ignore_ascii_case(other)) || starts_with(name, "Proxy-");
+    match is_token(name.as_bytes()) {
+        false => Err(RequestError::FieldName(name.to_owned())),
+        true if is_connection => Err(RequestError::Connection(name.to_owned())),
+        true => Ok(()),
+    }
+}
+
+fn check_url(url: &str) -> Result<(), RequestError> {
+    match (origin(url), UriStr::new(url).ok().and_then(UriStr::authority_components)) {
+        (Some(_), _) => Ok(()),
+        (None, Some(authority)) if authority.userinfo().is_some() => Err(RequestError::UserInformation),
+        (None, _) => Err(RequestError::Url),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{KeyField, Request, RequestError};
-    use crate::key_of_lines;
-    use keyledger::Key;
-
-    fn request(fields: &[(&str, &str)]) -> Request {
-        let fields = fields.iter().map(|(name, value)| ((*name).to_owned(), value.as_bytes().to_vec())).collect();
-        Request { method: "POST".into(), url: "https://pay.example/v1/x?a=1".into(), fields, body: b"\x00\r\n1".into() }
-    }
-
-    #[test]
-    fn c1_exactly_one_key_field_quoted_or_as_the_settings_say() {
-        let key = Key::new(r#"a"b\c"#).unwrap();
-        assert_eq!(KeyField::default().value(&key).unwrap(), r#""a\"b\\c""#);
-        let sent = request(&[("A", "b")]).fields_with(&KeyField::default(), &key).unwrap();
-        assert_eq!(sent.len(), 2);
-        assert_eq!(key_of_lines([sent[1].1.as_slice()]), Ok(Some(key.clone())));
-        let bare = KeyField::default().named("X-Request-Key").unwrap().bare();
-        assert_eq!(bare.value(&key), Err(RequestError::Key));
-        let sent = request(&[]).fields_with(&bare, &Key::new("k-1").unwrap()).unwrap();
-        assert_eq!(sent, [("X-Request-Key".to_owned(), b"k-1".to_vec())]);
-        assert_eq!(KeyField::default().value(&Key::new("\u{e9}").unwrap()), Err(RequestError::Key));
-        assert!(KeyField::default().named("a b").is_err());
-    }
-
-    #[test]
-    fn c1_the_callers_own_key_field_is_refused_in_any_letter_case() {
-        let other = KeyField::default().named("X-Key").unwrap();
-        for (name, field) in
-            [("idempotency-KEY", KeyField::default()), ("x-key", other.clone()), ("Idempotency-Key", other)]
-        {
-            let refused = request(&[(name, "k")]).check(&field, &[]);
-            assert_eq!(refused, Err(RequestError::OwnKey(name.to_owned())));
-        }
-    }
-
-    #[test]
-    fn o14_credentials_and_what_cannot_be_sent_are_refused() {
-        let check = |name, value| request(&[(name, value)]).check(&KeyField::default(), &["X-Api-Token"]);
-        for name in ["authorization", "COOKIE", "Proxy-Authorization", "x-api-token"] {
-            assert_eq!(check(name, "s"), Err(RequestError::Credentials(name.to_owned())));
-        }
-        for (name, value) in [
-            ("a b", "x"),
-            ("", "x"),
-            ("A", "x\r\nB: y"),
-            ("A", " x"),
-            ("host", "x"),
-            ("content-length", "3"),
-            ("proxy-connection", "x"),
-        ] {
-            assert_eq!(check(name, value), Err(RequestError::Field(name.to_owned())));
-        }
-        assert_eq!(check("Content-Type", "text/plain"), Ok(()));
-        let mut wrong = request(&[]);
-        wrong.url = "/v1/x".to_owned();
-        assert_eq!(wrong.check(&KeyField::default(), &[]), Err(RequestError::Url));
-        wrong.method = "PO ST".to_owned();
-        assert!(matches!(wrong.check(&KeyField::default(), &[]), Err(RequestError::Method(_))));
-    }
-
-    #[test]
-    fn o2_what_is_stored_is_what_is_sent() {
-        let request = request(&[("Content-Type", "a/b"), ("X", "1"), ("X", "2")]);
-        assert_eq!(Request::of_bytes(&request.to_bytes()), Ok(request));
-        assert_eq!(Request::of_bytes(b"GET"), Err(RequestError::NotARequest));
-    }
-}
+mod tests;

@@ -1,6 +1,8 @@
 //! Bodies: of requests, that were read or pass through; of responses, that were held back or flow.
 
+use std::error::Error;
 use std::future::poll_fn;
+use std::iter::successors;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -8,11 +10,11 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame};
 use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Either, Full};
+use http_body_util::{BodyExt, Either, Full, LengthLimitError};
 use tokio::sync::mpsc;
 
 /// An error of any body.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+pub type BoxError = Box<dyn Error + Send + Sync>;
 /// What the inner service reads: the client's own body, or the bytes that were read of it.
 pub type RequestBody<B> = Either<B, Full<Bytes>>;
 /// What is sent: the inner service's own body, or one of the layer's.
@@ -25,15 +27,23 @@ pub(super) enum Read {
     Broken,
 }
 
-/// Reads a body of at most `bytes_max` bytes.
-pub(super) async fn read<B: Body<Data = Bytes>>(body: B, bytes_max: usize) -> Read {
+/// Reads a body of at most `bytes_max` bytes. A limit around the layer may be lower.
+pub(super) async fn read<B>(body: B, bytes_max: usize) -> Read
+where
+    B: Body<Data = Bytes>,
+    B::Error: Into<BoxError>,
+{
     if body.size_hint().lower() > bytes_max as u64 {
         return Read::TooLarge;
     }
     let mut body = pin!(body);
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return Read::Broken };
+        let frame = match frame.map_err(Into::into) {
+            Ok(frame) => frame,
+            Err(error) if is_past_limit(&*error) => return Read::TooLarge,
+            Err(_) => return Read::Broken,
+        };
         let Ok(data) = frame.into_data() else { continue };
         if read.len().saturating_add(data.len()) > bytes_max {
             return Read::TooLarge;
@@ -41,6 +51,11 @@ pub(super) async fn read<B: Body<Data = Bytes>>(body: B, bytes_max: usize) -> Re
         read.extend_from_slice(&data);
     }
     Read::Whole(read.freeze())
+}
+
+/// Whether it is, or comes from, the error of a body that is longer than somebody allows.
+fn is_past_limit(error: &(dyn Error + 'static)) -> bool {
+    successors(Some(error), |&error| error.source()).any(<dyn Error>::is::<LengthLimitError>)
 }
 
 /// All of a body that is there already.

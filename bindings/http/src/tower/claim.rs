@@ -66,6 +66,26 @@ impl RequestClaim {
         self.shared.id.derive_key(name)
     }
 
+    /// Runs `future` until its result is recorded under `name`; from then on, on any later attempt, returns that and does not run
+    /// it. What it calls takes [`derive_key`](RequestClaim::derive_key): a kill between the two runs it again.
+    ///
+    /// The claim is free while it runs. If this is dropped before it is done, nothing is recorded.
+    ///
+    /// # Errors
+    /// Whatever the future returns; as [`Claim::step`], of which what is sure beforehand without running it.
+    pub async fn step_async<E: From<Error>>(
+        &self,
+        name: &str,
+        future: impl Future<Output = Result<Vec<u8>, E>>,
+    ) -> Result<Vec<u8>, E> {
+        if let Some(value) = self.lock().await?.recorded_step(name)? {
+            return Ok(value.to_vec());
+        }
+        let value = future.await?;
+        self.lock().await?.record_step_async(name, value.clone()).await?;
+        Ok(value)
+    }
+
     /// Whether a heartbeat was told that the claim is somebody else's: whatever the handler answers is thrown away (H15).
     pub fn is_lost(&self) -> bool {
         self.shared.is_lost.load(Ordering::Acquire)
@@ -73,7 +93,7 @@ impl RequestClaim {
 
     /// The claim itself, for steps and `complete_with`. Heartbeats go on meanwhile.
     ///
-    /// In a task take [`record_step_async`](Claim::record_step_async) and [`complete_with_async`](Claim::complete_with_async): the
+    /// In a task take [`step_async`](RequestClaim::step_async) and [`complete_with_async`](Claim::complete_with_async): the
     /// others wait for the disk on the thread that calls them.
     ///
     /// # Errors

@@ -16,7 +16,7 @@ type ScopeOf = dyn Fn(&Parts) -> Option<Scope> + Send + Sync;
 
 /// Guards what is below it: a request with a key runs once, and every retry is told that answer.
 ///
-/// Clones share everything.
+/// Clones share everything; layers of several routes are made of one by [`with_route`](IdempotencyLayer::with_route).
 #[derive(Clone)]
 pub struct IdempotencyLayer {
     pub(super) guard: Arc<Guard>,
@@ -25,8 +25,8 @@ pub struct IdempotencyLayer {
 pub(super) struct Guard {
     pub(super) ledger: Ledger,
     route_of: Box<RouteOf>,
-    scope_of: Box<ScopeOf>,
-    /// How many handlers run.
+    scope_of: Arc<ScopeOf>,
+    /// How many handlers run, behind all layers that share this.
     running: Arc<watch::Sender<usize>>,
 }
 
@@ -55,10 +55,19 @@ impl IdempotencyLayer {
         scope: impl Fn(&Parts) -> Option<Scope> + Send + Sync + 'static,
     ) -> Self {
         let running = Arc::new(watch::Sender::new(0));
-        Self { guard: Arc::new(Guard { ledger, route_of: Box::new(route), scope_of: Box::new(scope), running }) }
+        Self { guard: Arc::new(Guard { ledger, route_of: Box::new(route), scope_of: Arc::new(scope), running }) }
     }
 
-    /// Returns when no handler runs under a key, and what they came to is stored: also for clients that have gone away, whom a
+    /// A layer for another route, with the same ledger and scope. [`idle`](IdempotencyLayer::idle) of either waits for both.
+    pub fn with_route(&self, route: Route) -> Self {
+        let route = Arc::new(route);
+        let (ledger, scope_of) = (self.guard.ledger.clone(), self.guard.scope_of.clone());
+        let (route_of, running) = (Box::new(move |_: &Parts| Some(route.clone())), self.guard.running.clone());
+        Self { guard: Arc::new(Guard { ledger, route_of, scope_of, running }) }
+    }
+
+    /// Returns when no handler runs under a key, behind this layer or one that it shares its making with by
+    /// [`with_route`](IdempotencyLayer::with_route), and what they came to is stored: also for clients that have gone away, whom a
     /// server that stops does not wait for (H9). To be awaited when the server has ended and before the runtime does.
     pub async fn idle(&self) {
         // The sender is in `self`: it outlives the wait.

@@ -87,6 +87,7 @@ impl Asked {
         S::Future: Send + 'static,
         S::Error: Send + 'static,
         B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
         R: Body<Data = Bytes> + Send + 'static,
         R::Error: Into<BoxError>,
     {

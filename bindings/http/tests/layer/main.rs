@@ -1,4 +1,4 @@
-//! The layer in axum, on loopback: a crowd, heartbeats, disks that fail, nested routers, odd requests, services that fail.
+//! The layer in axum, on loopback: a crowd, heartbeats, disks that fail, nested routers, odd requests, services that fail, steps.
 
 mod crowd;
 mod errors;
@@ -7,3 +7,4 @@ mod nested;
 mod odd;
 mod slow;
 mod stage;
+mod steps;

@@ -6,6 +6,7 @@ use axum::extract::{Extension, Request};
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::post;
+use http_body_util::Limited;
 use keyledger::{Effect, Ledger};
 use keyledger_http::Route;
 use keyledger_http::tower::{IdempotencyLayer, RequestClaim};
@@ -57,4 +58,25 @@ fn h17_a_body_that_was_read_before_the_layer_is_an_error_that_says_how_to_order_
     let answer = server.raw(&format!("POST /charges HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\n{chunked}"));
     assert!(answer.starts_with("HTTP/1.1 500") && answer.contains("#body-consumed"), "{answer}");
     assert!(ledger.list(&keyledger::Filter::all()).expect("a list").records.is_empty());
+}
+
+/// A limit on bodies, as tower-http's `RequestBodyLimitLayer` sets it: the error comes while the body is read.
+async fn at_most_ten_bytes(request: Request, next: Next) -> Response {
+    next.run(request.map(|body| Body::new(Limited::new(body, 10)))).await
+}
+
+#[test]
+fn h4_a_body_past_a_limit_around_the_layer_is_too_large_and_not_unreadable() {
+    let ledger = Ledger::in_memory().expect("a ledger");
+    let layer = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::Repeatable), one_user);
+    let router = Router::new().route("/x", post(operation).layer(layer)).layer(from_fn(at_most_ten_bytes));
+    let server = Server::of(router);
+    let chunked = |body: &str| {
+        let head = "POST /x HTTP/1.1\r\nHost: x\r\nIdempotency-Key: k\r\nConnection: close\r\n";
+        server.raw(&format!("{head}Transfer-Encoding: chunked\r\n\r\n{body}"))
+    };
+    let answer = chunked("8\r\n12345678\r\nc\r\n123456789012\r\n0\r\n\r\n");
+    assert!(answer.starts_with("HTTP/1.1 413") && answer.contains("#too-large"), "{answer}");
+    assert!(ledger.list(&keyledger::Filter::all()).expect("a list").records.is_empty());
+    assert!(chunked("a\r\n1234567890\r\n0\r\n\r\n").starts_with("HTTP/1.1 200"));
 }

@@ -132,6 +132,23 @@ async fn h9_a_server_that_stops_can_wait_for_the_handlers_of_clients_that_are_go
     assert_eq!(record.state().as_str(), "completed");
 }
 
+#[tokio::test]
+async fn h9_one_await_waits_for_the_handlers_of_all_routes() {
+    let (ledger, runs) = (Ledger::in_memory().expect("a ledger"), Runs::default());
+    let first = IdempotencyLayer::new(ledger.clone(), Route::required(Effect::AtMostOnce), one_user);
+    let second = first.with_route(Route::optional(Effect::Repeatable)).clone();
+    let service = second.layer(post(slow).with_state(runs.clone()));
+    let request = http::Request::post("/slow").header("Idempotency-Key", "k").body(axum::body::Body::empty());
+    let asked = tokio::spawn(service.oneshot(request.expect("a request")));
+    while runs.load(Ordering::SeqCst) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    asked.abort();
+    first.idle().await;
+    let record = ledger.list(&keyledger::Filter::all()).expect("a list").records.remove(0);
+    assert_eq!((record.state().as_str(), record.effect()), ("completed", Effect::Repeatable));
+}
+
 async fn ends_at_once() -> &'static str {
     "done"
 }
