@@ -140,6 +140,13 @@ pub(crate) fn leased(
     Ok(())
 }
 
+/// O6: a retry takes from the budget; first tries are free of it.
+pub(crate) fn within_budget(budget: u32, before: &[EntryView], deliveries: &[Delivery]) -> Result<(), String> {
+    let is_retry = |delivery: &&Delivery| before.iter().any(|entry| entry.id() == delivery.id() && entry.fence() > 0);
+    let retries = deliveries.iter().filter(is_retry).count();
+    if retries > budget as usize { Err(format!("O6: {retries} retries out of a budget of {budget}")) } else { Ok(()) }
+}
+
 /// O4: in an ordered lane nobody is overtaken, but those that are skipped.
 fn in_order(stage: &Stage, entry: &EntryView, before: &[EntryView]) -> Result<(), String> {
     let blocks = entry.lane() == "strict";

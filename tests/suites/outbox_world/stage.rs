@@ -217,8 +217,9 @@ impl Stage {
     }
 
     pub(crate) fn lease(&mut self, scope: &Scope, limit: usize) -> Result<(), String> {
-        let before = self.entries();
+        let (before, budget) = (self.entries(), self.outbox.stats().unwrap().budget);
         let deliveries = self.outbox.lease_due(scope, limit).unwrap();
+        judge::within_budget(budget, &before, &deliveries)?;
         judge::leased(self, scope, &before, &deliveries)?;
         if deliveries.len() < limit {
             let wakeup = self.outbox.next_wakeup(scope).unwrap();
@@ -275,16 +276,16 @@ impl Stage {
         let Flight { delivery, answer, .. } = self.flights.remove(at);
         let Some(answer) = answer else { return Ok(()) };
         let before = self.entry_if_there(delivery.id());
-        let (id, fence) = (delivery.id(), delivery.fence());
+        let fence = delivery.fence();
         match delivery.settle(answer.clone()) {
             Ok(()) => {
                 let was_own =
                     before.is_some_and(|entry| entry.fence() == fence && entry.state() == EntryStateName::Sending);
-                if !was_own {
-                    self.reach("late yes");
+                if was_own {
+                    return Ok(());
                 }
-                let _ = id;
-                Ok(())
+                self.reach("late yes");
+                if answer.as_str() == "yes" { Ok(()) } else { Err(format!("O5: a late {} counts", answer.as_str())) }
             }
             Err(error) if matches!(error.source, Error::ClaimLost) => {
                 self.reach("claim lost");

@@ -2,7 +2,7 @@
 
 use super::list::{Mutant, UNIT_TESTS, mutant};
 
-const STORIES: &[&str] = &["outbox_world", "outbox", UNIT_TESTS];
+const STORIES: &[&str] = &["outbox_world", "outbox", UNIT_TESTS, "conformance"];
 
 const ENTRY: &str = "core/src/machine/entry.rs";
 const LEASE: &str = "core/src/machine/lease.rs";
