@@ -10,6 +10,7 @@ mod errand;
 mod fence_block;
 mod housekeeping;
 mod life;
+mod listing;
 mod looking;
 pub(crate) mod outbox;
 mod recovery;

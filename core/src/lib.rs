@@ -8,6 +8,7 @@
 // A host without files, threads and other processes has no use for some of this.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, unused_imports))]
 
+pub mod admin;
 mod begin;
 mod claim;
 mod clock;
@@ -15,6 +16,8 @@ mod codec;
 mod commit;
 mod decision;
 mod delivery;
+#[cfg(unix)]
+mod door;
 mod driver;
 mod engine;
 mod entropy;

@@ -70,6 +70,7 @@ pub(crate) fn expiry_end(now: u64) -> Option<[u8; 8]> {
 pub(crate) struct Unsettled {
     pub(crate) class: u8,
     pub(crate) operation: OperationMark,
+    pub(crate) at: u64,
     pub(crate) row: RowKey,
 }
 
@@ -77,8 +78,8 @@ pub(crate) struct Unsettled {
 pub(crate) fn read_unsettled(key: &[u8]) -> Result<Unsettled, DecodeError> {
     let (class, rest) = key.split_first().ok_or_else(short)?;
     let (operation, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
-    let (_, row) = read_expiry(rest)?;
-    Ok(Unsettled { class: *class, operation: *operation, row })
+    let (at, row) = read_expiry(rest)?;
+    Ok(Unsettled { class: *class, operation: *operation, at, row })
 }
 
 /// Reads an expiry row back: when, and which row.

@@ -2,10 +2,18 @@
 
 use std::fmt;
 use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Ledger;
+#[cfg(unix)]
+use super::opened::{Opened, no_door};
+#[cfg(unix)]
+use crate::admin::{answer_line, socket_beside};
 use crate::clock::Clock;
+#[cfg(unix)]
+use crate::door::Door;
 use crate::engine::{Engine, EngineError};
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
@@ -23,6 +31,15 @@ pub struct Builder {
     entropy: Option<Arc<dyn Entropy>>,
     options: Options,
     is_shared: bool,
+    #[cfg(unix)]
+    admin: Option<AdminSocket>,
+}
+
+/// Where the admin socket shall lie.
+#[cfg(unix)]
+enum AdminSocket {
+    Beside,
+    At(PathBuf),
 }
 
 impl Builder {
@@ -57,17 +74,48 @@ impl Builder {
         self
     }
 
+    /// Lets the owner of the file ask this process about the ledger while it is open, and decide: `keyledger FILE` and its commands
+    /// find the unix socket beside the file (`payments.kl.admin`), which only the owner may connect to (mode 0600). A thread of its own
+    /// answers, until the ledger is closed or suspended, or its last handle is dropped.
+    ///
+    /// For a file that one process has for itself: a shared one needs no socket, for the command line can open it as well.
+    #[cfg(unix)]
+    pub fn admin_socket(mut self) -> Self {
+        self.admin = Some(AdminSocket::Beside);
+        self
+    }
+
+    /// The same with the socket at `path`, and beside the file a link to it: for paths that are too long for a socket (some 100
+    /// bytes), and folders that hold none.
+    #[cfg(unix)]
+    pub fn admin_socket_at(mut self, path: impl Into<PathBuf>) -> Self {
+        self.admin = Some(AdminSocket::At(path.into()));
+        self
+    }
+
     /// Opens the ledger file at `path`, or makes it: for this process alone, unless it is [`shared`](Builder::shared).
     ///
     /// # Errors
-    /// As [`Ledger::open`].
+    /// As [`Ledger::open`]; `InvalidArgument` for an admin socket of a shared ledger, `Unavailable` where there can be none.
     #[cfg(not(target_arch = "wasm32"))]
-    pub fn open(self, path: impl AsRef<Path>) -> Result<Ledger> {
+    pub fn open(mut self, path: impl AsRef<Path>) -> Result<Ledger> {
         let path = path.as_ref();
         let is_shared = self.is_shared;
+        #[cfg(unix)]
+        let admin = self.admin.take();
+        #[cfg(unix)]
+        if is_shared && admin.is_some() {
+            let why = "a shared ledger has no admin socket: the command line opens the file as well";
+            return Err(Error::InvalidArgument(why.into()));
+        }
         let parts = self.parts()?;
         let opened = if is_shared { parts.share(path) } else { parts.open(|options| RedbStore::open(path, options)) };
-        opened.map(Ledger::of).map_err(|error| Error::from(error).at(path))
+        let engine = opened.map_err(|error| Error::from(error).at(path))?;
+        #[cfg(unix)]
+        if let Some(admin) = admin {
+            return with_door(engine, path, admin);
+        }
+        Ok(Ledger::of(engine))
     }
 
     /// Opens the ledger on a disk that the host brings, or makes it there: a browser's file, or a test's disk that fails.
@@ -134,6 +182,22 @@ impl Parts {
         self.entropy.fill(&mut creation_id);
         StoreOptions { cache_bytes: self.options.cache_bytes, creation_id }
     }
+}
+
+/// The ledger, with a socket that answers for it while it is there.
+#[cfg(unix)]
+fn with_door(engine: Arc<Engine>, file: &Path, admin: AdminSocket) -> Result<Ledger> {
+    let gone = Arc::downgrade(&engine);
+    let answering = Arc::new(move |line: &str| answer_line(gone.upgrade().map(Ledger::of).as_ref(), line));
+    // The file's own path, so that whoever comes by another one finds it.
+    let file = file.canonicalize().map_err(|error| no_door(&error))?;
+    let beside = socket_beside(&file);
+    let at = match admin {
+        AdminSocket::Beside => Ok(beside.clone()),
+        AdminSocket::At(path) => std::path::absolute(path),
+    };
+    let door = at.and_then(|at| Door::open(at, Some(beside), answering)).map_err(|error| no_door(&error))?;
+    Ok(Ledger { opened: Opened::with(engine).behind(door) })
 }
 
 fn missing(what: &str) -> Error {

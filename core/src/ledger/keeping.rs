@@ -162,7 +162,9 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.suspend", skip_all)]
     pub fn suspend(&self) -> Result<()> {
-        Ok(self.engine().suspend()?)
+        self.engine().suspend()?;
+        self.opened.shut_door();
+        Ok(())
     }
 
     /// Takes file and lock again after [`suspend`](Ledger::suspend). An outcome that a future told to the suspended ledger, and was
@@ -172,7 +174,8 @@ impl Ledger {
     /// As [`Ledger::open`].
     #[tracing::instrument(level = "debug", name = "keyledger.resume", skip_all)]
     pub fn resume(&self) -> Result<()> {
-        Ok(self.engine().resume()?)
+        self.engine().resume()?;
+        self.opened.open_door()
     }
 
     /// Opens the file again after `Ambiguous` or `Poisoned`. Claims outlive it; what a failed `begin` may have stored is
@@ -193,6 +196,8 @@ impl Ledger {
     /// Those of storage.
     #[tracing::instrument(level = "debug", name = "keyledger.close", skip_all)]
     pub fn close(&self) -> Result<()> {
-        Ok(self.engine().close()?)
+        self.engine().close()?;
+        self.opened.shut_door();
+        Ok(())
     }
 }

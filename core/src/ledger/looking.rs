@@ -238,8 +238,18 @@ impl Filter {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor(Vec<u8>);
 
-/// A page of records: unsettled ones first, then settled ones; within each in no order that means anything. A key id is in it
-/// once at the most.
+impl Cursor {
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    pub(crate) fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+/// A page of records: first those that wait for somebody (parked, or with a lease that is over; of one operation the oldest first), then
+/// the other unsettled ones, then settled ones, in no order that means anything. A key id is in it once at the most.
 #[derive(Debug, Clone)]
 pub struct Page {
     /// The records.

@@ -34,7 +34,9 @@ const ERROR: &[&str] = &["error"];
 /// What hosts' tests may reach below the public surface.
 const TEST_SUPPORT: &[&str] = &["test_support"];
 const FUZZING: &[&str] = &["fuzzing"];
-const LEDGER: &[&str] = &["ledger", "janitor"];
+/// A socket that carries lines.
+const DOOR: &[&str] = &["door"];
+const LEDGER: &[&str] = &["ledger", "janitor", "admin"];
 
 const LAYERS: &[Layer] = &[
     Layer { modules: VALUES, may_import: &[] },
@@ -50,7 +52,8 @@ const LAYERS: &[Layer] = &[
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, ENTRY] },
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
     Layer { modules: FUZZING, may_import: &[CODEC] },
-    Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ERROR] },
+    Layer { modules: DOOR, may_import: &[PROCESS] },
+    Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ENTRY, ERROR, DOOR] },
 ];
 
 /// Every import that the table does not allow, and every module that has no place in it.

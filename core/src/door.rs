@@ -1,0 +1,166 @@
+//! A unix socket beside a ledger file: through it the file's owner reaches the process that has it open.
+//!
+//! It knows lines and no more. One connection is served at a time, a line for a line; only its owner may connect (mode 0600).
+
+use std::fs::{self, Permissions};
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::Shutdown;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::process;
+
+/// Answers a line with a line, neither with its end.
+pub(crate) type Answering = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// A request is short, save for the answers that a person brings. Bytes.
+const LINE_BYTES_MAX: u64 = 256 << 20;
+/// Whoever says nothing for so long is left: others wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the socket lies, and who answers. Open until it is shut or dropped.
+pub(crate) struct Door {
+    path: PathBuf,
+    /// Where people look for it, if that is elsewhere.
+    sign: Option<PathBuf>,
+    answering: Answering,
+    process: u32,
+    running: Mutex<Option<Running>>,
+}
+
+/// A socket, and the thread that serves it.
+struct Running {
+    /// Device and inode: a later owner of the ledger may have put its own in this place.
+    socket: (u64, u64),
+    stop: UnixStream,
+    thread: JoinHandle<()>,
+}
+
+impl Door {
+    /// Serves at `path` from now on; where there is a `sign`, it points there.
+    pub(crate) fn open(path: PathBuf, sign: Option<PathBuf>, answering: Answering) -> io::Result<Self> {
+        let sign = sign.filter(|sign| *sign != path);
+        let door = Self { path, sign, answering, process: process::id(), running: Mutex::default() };
+        door.open_again()?;
+        Ok(door)
+    }
+
+    /// Serves again after [`shut`](Door::shut). Whoever calls has the ledger file to itself, so a socket that is there already was
+    /// left by somebody who is gone.
+    pub(crate) fn open_again(&self) -> io::Result<()> {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if running.is_some() || self.process != process::id() {
+            return Ok(());
+        }
+        let listener = listen(&self.path)?;
+        let metadata = self.path.symlink_metadata()?;
+        let (stop, stopped) = UnixStream::pair()?;
+        let answering = self.answering.clone();
+        let thread = std::thread::Builder::new()
+            .name("keyledger-admin".into())
+            .spawn(move || serve(&listener, &stopped, &answering))?;
+        *running = Some(Running { socket: (metadata.dev(), metadata.ino()), stop, thread });
+        drop(running);
+        self.sign.as_ref().map_or(Ok(()), |sign| point(sign, &self.path))
+    }
+
+    /// Answers the request in hand and no more; takes the socket away. A forked child leaves it to its parent (P3).
+    pub(crate) fn shut(&self) {
+        if self.process != process::id() {
+            return;
+        }
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(Running { socket, stop, thread }) = running else { return };
+        let is_mine = |metadata: fs::Metadata| (metadata.dev(), metadata.ino()) == socket;
+        if self.path.symlink_metadata().is_ok_and(is_mine) {
+            // Left where it lies it would do no harm: the next owner replaces it.
+            let _ = fs::remove_file(&self.path);
+            let _ = self.sign.as_ref().map(fs::remove_file);
+        }
+        // A child has the other end as well, so closing this one would not be seen.
+        let _ = stop.shutdown(Shutdown::Both);
+        if thread.thread().id() != std::thread::current().id() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        self.shut();
+    }
+}
+
+/// A socket at `path` that nobody but its owner can ever have connected to: it is made in a folder of its own, and moved.
+fn listen(path: &Path) -> io::Result<UnixListener> {
+    refuse_others(path)?;
+    let folder = path.with_file_name(format!(".k{}", process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::DirBuilder::new().mode(0o700).create(&folder)?;
+    let made = (|| {
+        let socket = folder.join("s");
+        let listener = UnixListener::bind(&socket)?;
+        listener.set_nonblocking(true)?;
+        fs::set_permissions(&socket, Permissions::from_mode(0o600))?;
+        fs::rename(&socket, path)?;
+        Ok(listener)
+    })();
+    let _ = fs::remove_dir_all(&folder);
+    made
+}
+
+/// What is no socket is not ours to replace.
+fn refuse_others(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Ok(found) if !found.file_type().is_socket() => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes `sign` a link to `path`, in the place of an old one or of a socket that was left.
+fn point(sign: &Path, path: &Path) -> io::Result<()> {
+    match sign.symlink_metadata() {
+        Ok(found) if found.file_type().is_symlink() || found.file_type().is_socket() => fs::remove_file(sign)?,
+        Ok(_) => return Err(io::ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    std::os::unix::fs::symlink(path, sign)
+}
+
+fn serve(listener: &UnixListener, stopped: &UnixStream, answering: &Answering) {
+    loop {
+        let mut waiting = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
+        match poll(&mut waiting, None) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return,
+        }
+        if !waiting[1].revents().is_empty() {
+            return;
+        }
+        if let Ok((stream, _)) = listener.accept() {
+            // Whoever goes away before the answer has it not.
+            let _ = converse(&stream, answering);
+        }
+    }
+}
+
+fn converse(stream: &UnixStream, answering: &Answering) -> io::Result<()> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    BufReader::new(stream.take(LINE_BYTES_MAX)).read_line(&mut line)?;
+    let mut answer = answering(line.trim_end());
+    answer.push('\n');
+    let mut stream = stream;
+    stream.write_all(answer.as_bytes())
+}

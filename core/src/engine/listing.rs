@@ -1,0 +1,272 @@
+//! Pages of records: first what waits for somebody, then what is under way, then what is settled.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::{Bound, ControlFlow};
+
+use super::looking::{Listing, Seen, state_name};
+use super::recovery::{CHUNK, prefix_end, rows_from};
+use super::{Engine, EngineError, find, read_entry};
+use crate::codec;
+use crate::codec::address::{Address, RowKey, operation_mark, scope_mark};
+use crate::codec::index::{self, FOR_A_PERSON, RECOVERABLE};
+use crate::key::KeyId;
+use crate::machine::expire::{Age, age};
+use crate::machine::record::{Record, Stamp, State};
+use crate::machine::recover::is_lapsed;
+use crate::store::{Snapshot, Space};
+use crate::volatile::Glimpse;
+
+/// The parts of a listing, in its order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// Parked, or lapsed: somebody has to look.
+    Waiting,
+    /// In memory alone.
+    Volatile,
+    /// Unsettled otherwise.
+    Live,
+    /// Settled, released, tombstones.
+    Records,
+}
+
+/// What the marks of dropped claims begin with: less than a class of the index.
+const DROPPED: u8 = 0;
+
+impl Part {
+    const ALL: [Part; 4] = [Part::Waiting, Part::Volatile, Part::Live, Part::Records];
+
+    /// Whether records in this state can be in it. A claim whose lease is over may count as parked wherever it lies.
+    fn can_hold(self, state: Option<&str>) -> bool {
+        match state {
+            None => true,
+            Some("parked" | "in_progress") => self != Part::Records,
+            Some(_) => self == Part::Records,
+        }
+    }
+}
+
+impl Engine {
+    /// A page of records, and where the next begins.
+    pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
+        // Memory first: what is completed from here on is in the snapshot, too, and there the record on disk counts.
+        let (reserved, dropped) = (self.reserved(), self.dropped());
+        let now = self.now();
+        let snapshot = self.snapshot()?;
+        let view = &*snapshot;
+        let mut page = PageUnderway { engine: self, listing, dropped, now, seen: Vec::new(), last: None, full: false };
+        let (first, mark) = match listing.after.as_deref() {
+            Some([part, mark @ ..]) => (*part, Some(mark)),
+            Some([]) | None => (0, None),
+        };
+        for part in Part::ALL.into_iter().filter(|part| *part as u8 >= first && part.can_hold(listing.state)) {
+            let after = mark.filter(|_| part as u8 == first);
+            match part {
+                Part::Waiting if listing.scope.is_some() => page.add_stored(view, part, after)?,
+                Part::Waiting => page.add_waiting(view, after)?,
+                Part::Volatile => page.add_volatile(view, &reserved, after)?,
+                Part::Live | Part::Records => page.add_stored(view, part, after)?,
+            }
+        }
+        Ok((page.seen, page.last.filter(|_| page.full)))
+    }
+
+    /// The reservations in memory, in the order of their rows.
+    fn reserved(&self) -> Reserved {
+        let mut reserved = BTreeMap::new();
+        self.memory.for_each(|row, slot| {
+            if slot.volatile.is_some() {
+                reserved.insert(*row, (slot.id.clone(), slot.glimpse()));
+            }
+        });
+        reserved
+    }
+
+    /// Rows of claims that were dropped without being settled: their leases are over, whatever the disk says (S2).
+    fn dropped(&self) -> BTreeSet<RowKey> {
+        let mut dropped = BTreeSet::new();
+        self.memory.for_each(|row, slot| {
+            if slot.witness.dropped.is_some() {
+                dropped.insert(*row);
+            }
+        });
+        dropped
+    }
+}
+
+/// What memory alone knew of key ids at some instant.
+type Reserved = BTreeMap<RowKey, (KeyId, Glimpse)>;
+
+struct PageUnderway<'a> {
+    engine: &'a Engine,
+    listing: &'a Listing,
+    dropped: BTreeSet<RowKey>,
+    now: Stamp,
+    seen: Vec<Seen>,
+    last: Option<Vec<u8>>,
+    full: bool,
+}
+
+impl PageUnderway<'_> {
+    /// What waits for somebody: whose claim was dropped here, then in the order of the index: for a person first, then by operation,
+    /// the oldest first.
+    fn add_waiting(&mut self, view: &dyn Snapshot, after: Option<&[u8]>) -> Result<(), EngineError> {
+        self.add_dropped(view, after)?;
+        for class in [FOR_A_PERSON, RECOVERABLE] {
+            let operation = self.listing.operation.as_ref().map(|name| operation_mark(name, &self.engine.salt));
+            let prefix = operation.map_or_else(|| vec![class], |mark| index::unsettled_prefix(class, mark));
+            let from = match after {
+                Some([at, ..]) if *at == RECOVERABLE && class == FOR_A_PERSON => continue,
+                Some(after) if after.starts_with(&prefix) => [after, &[0]].concat(),
+                Some(_) | None => prefix.clone(),
+            };
+            self.add_waiting_rows(view, from, &prefix_end(&prefix))?;
+        }
+        Ok(())
+    }
+
+    fn add_dropped(&mut self, view: &dyn Snapshot, after: Option<&[u8]>) -> Result<(), EngineError> {
+        for row in self.dropped.clone() {
+            let mark = [&[DROPPED], row.as_bytes().as_slice()].concat();
+            if after.is_some_and(|after| mark.as_slice() <= after) {
+                continue;
+            }
+            if let Some((id, record)) = read_entry(view, &row)?
+                && self.waits(&row, &record)
+                && self.add_aged(Part::Waiting, &mark, row, id, record).is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_waiting_rows(&mut self, view: &dyn Snapshot, mut from: Vec<u8>, end: &[u8]) -> Result<(), EngineError> {
+        while !self.full && from.as_slice() < end {
+            let keys = rows_from(view, Space::Unsettled, &from, Bound::Excluded(end), CHUNK)?;
+            let Some(last) = keys.last() else { break };
+            from = [last.as_slice(), &[0]].concat();
+            for key in &keys {
+                let at = index::read_unsettled(key)?;
+                if at.class == RECOVERABLE && at.at > self.now.wall_ms {
+                    // Leases of this operation that go on, from here to its end.
+                    from = prefix_end(&index::unsettled_prefix(at.class, at.operation));
+                    break;
+                }
+                let Some((id, record)) = read_entry(view, &at.row)? else { continue };
+                let waits = !self.dropped.contains(&at.row) && self.waits(&at.row, &record);
+                if waits && self.add_aged(Part::Waiting, key, at.row, id, record).is_break() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a stored record is of the first part: memory finds it there, or the index by the wall clock.
+    fn waits(&self, row: &RowKey, record: &Record) -> bool {
+        match &record.state {
+            // One that recovery may take up lies among the leases: parked ahead of the clock, it is where those that go on are.
+            State::Parked { reason, since, .. } => !reason.is_recoverable() || *since <= self.now.wall_ms,
+            State::InProgress { lease, .. } => {
+                (self.dropped.contains(row) || lease.end_wall_ms() <= self.now.wall_ms)
+                    && is_lapsed(record, &self.engine.memory.look(row).witness, self.now)
+            }
+            State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => false,
+        }
+    }
+
+    /// Reservations that count, since the disk has no record that does.
+    fn add_volatile(
+        &mut self,
+        view: &dyn Snapshot,
+        reserved: &Reserved,
+        after: Option<&[u8]>,
+    ) -> Result<(), EngineError> {
+        if self.full {
+            return Ok(());
+        }
+        for (row, (id, glimpse)) in reserved {
+            if after.is_some_and(|after| row.as_bytes().as_slice() <= after) {
+                continue;
+            }
+            let found = find(view, &Address { id: id.clone(), row: *row }, glimpse.clone(), self.now)?;
+            if found.is_volatile()
+                && let Some(record) = found.into_record()
+                && self.add(Part::Volatile, row.as_bytes(), *row, id.clone(), record).is_break()
+            {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records in the order of their rows; in a scope those that wait for somebody, too, since they lie close together there.
+    fn add_stored(&mut self, view: &dyn Snapshot, part: Part, after: Option<&[u8]>) -> Result<(), EngineError> {
+        if self.full {
+            return Ok(());
+        }
+        let mark = self.listing.scope.as_ref().map(|scope| scope_mark(scope, &self.engine.salt));
+        let start = mark.map_or_else(Vec::new, |mark| mark.to_vec());
+        let from = match after {
+            Some(after) => Bound::Excluded(after),
+            None => Bound::Included(start.as_slice()),
+        };
+        let space = if part == Part::Records { Space::Records } else { Space::Live };
+        let mut failed = None;
+        view.scan(space, (from, Bound::Unbounded), &mut |key, value| {
+            if mark.is_some_and(|mark| !key.starts_with(&mark)) {
+                return ControlFlow::Break(());
+            }
+            match self.add_row(part, key, value) {
+                Ok(flow) => flow,
+                Err(error) => {
+                    failed = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn add_row(&mut self, part: Part, key: &[u8], value: &[u8]) -> Result<ControlFlow<()>, EngineError> {
+        let row = index::read_row(key)?;
+        let (id, record) = codec::decode_entry(value)?;
+        let is_here = part == Part::Records || self.waits(&row, &record) == (part == Part::Waiting);
+        Ok(if is_here { self.add_aged(part, key, row, id, record) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Adds what a stored record counts as now.
+    fn add_aged(&mut self, part: Part, mark: &[u8], row: RowKey, id: KeyId, record: Record) -> ControlFlow<()> {
+        let witness = self.engine.memory.look(&row).witness;
+        match age(&record, &witness, self.now) {
+            Age::AsStored => self.add(part, mark, row, id, record),
+            Age::Next(next) => self.add(part, mark, row, id, *next),
+            Age::NoRecord => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Adds a record that the filter lets through; breaks when the page is full and there is one more.
+    fn add(&mut self, part: Part, mark: &[u8], row: RowKey, id: KeyId, record: Record) -> ControlFlow<()> {
+        let seen = self.engine.seen(id, &row, record, part == Part::Volatile, self.now);
+        if !self.lets_through(&seen) {
+            return ControlFlow::Continue(());
+        }
+        if self.seen.len() == self.listing.limit {
+            self.full = true;
+            return ControlFlow::Break(());
+        }
+        self.last = Some([&[part as u8], mark].concat());
+        self.seen.push(seen);
+        ControlFlow::Continue(())
+    }
+
+    fn lets_through(&self, seen: &Seen) -> bool {
+        let listing = self.listing;
+        listing.scope.as_ref().is_none_or(|scope| scope == seen.id.scope())
+            && listing.operation.as_ref().is_none_or(|operation| operation == seen.id.operation())
+            && listing.state.is_none_or(|state| state == state_name(seen))
+            && listing
+                .older_than_ms
+                .is_none_or(|age| self.now.wall_ms.saturating_sub(seen.record.first_granted.wall_ms) >= age)
+    }
+}
