@@ -207,8 +207,9 @@ impl From<FileSizes> for Reply {
 }
 
 impl From<Forgotten> for Reply {
-    fn from(Forgotten { settled, released, tombstones, unsettled, kept_unsettled }: Forgotten) -> Self {
-        Reply::Forgotten { settled, released, tombstones, unsettled, kept_unsettled }
+    fn from(forgotten: Forgotten) -> Self {
+        let Forgotten { settled, released, tombstones, unsettled, kept_unsettled, entries, kept_entries } = forgotten;
+        Reply::Forgotten { settled, released, tombstones, unsettled, kept_unsettled, entries, kept_entries }
     }
 }
 

@@ -50,6 +50,10 @@ pub enum Reply {
         unsettled: u64,
         /// In progress or parked, and kept.
         kept_unsettled: u64,
+        /// Entries of the outbox.
+        entries: u64,
+        /// Entries of the outbox that are unsettled, and were kept.
+        kept_entries: u64,
     },
     /// What a sweep did.
     Swept(Swept),
