@@ -36,6 +36,6 @@ pub use route::{BODY_BYTES_MAX, Passage, REQUEST_BYTES_MAX, Route, RouteOperatio
 pub use setting::RouteError;
 
 /// The code blocks of the guide.
-#[cfg(all(doctest, feature = "axum"))]
+#[cfg(all(doctest, feature = "axum", feature = "transport"))]
 #[doc = include_str!("../../../docs/http.md")]
 pub struct Guide;

@@ -173,3 +173,26 @@ fn name(request: &Message) -> Result<Name> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Message, name, understood};
+    use crate::demo::client::Answer;
+    use crate::demo::plan::Operation;
+
+    #[test]
+    fn a_request_is_named_by_its_path_its_credential_and_its_key() {
+        let line = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let fields = vec![line("authorization", "Bearer ada-credential"), line("idempotency-key", "\"k-1\"")];
+        let request = Message { first_line: "POST /top-ups HTTP/1.1".to_owned(), fields, body: Vec::new() };
+        let found = name(&request).unwrap();
+        assert_eq!((found.operation, found.user.as_str(), found.key.as_str()), (Operation::TopUp, "ada", "k-1"));
+        assert!(name(&Message::default()).is_err());
+    }
+
+    #[test]
+    fn a_503_says_nothing_about_the_request() {
+        assert_eq!(understood(&Message::answer(503, &[])), None);
+        assert!(matches!(understood(&Message::answer(200, &[])), Some(Answer::Done { replayed: false, .. })));
+    }
+}

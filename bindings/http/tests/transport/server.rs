@@ -12,6 +12,8 @@ pub(crate) enum Act {
     Answer(Vec<u8>),
     /// Reads the request and says nothing, until the other side has gone.
     Silence,
+    /// Reads the request, sends these bytes, and then nothing, until the other side has gone.
+    Stall(Vec<u8>),
     /// Reads the request and closes.
     Cut,
 }
@@ -75,6 +77,10 @@ fn serve(mut stream: &TcpStream, act: &Act, seen: &Mutex<Vec<Seen>>) {
     match act {
         Act::Answer(bytes) => stream.write_all(bytes).unwrap(),
         Act::Silence => drop(stream.read(&mut [0; 1])),
+        Act::Stall(bytes) => {
+            stream.write_all(bytes).unwrap();
+            drop(stream.read(&mut [0; 1]));
+        }
         Act::Cut => {}
     }
 }

@@ -76,7 +76,8 @@ fn o9_what_cannot_have_left_is_not_in_doubt_and_what_may_have_is() {
         assert_eq!((outcome.as_str(), entry.may_have_taken_effect()), ("retry", false), "{url}");
         assert!(stage.outbox.cancel(id).unwrap().is_cancelled());
     }
-    for act in [Act::Cut, Act::Answer(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbroken".to_vec())] {
+    let broken = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nbroken".to_vec();
+    for act in [Act::Cut, Act::Answer(broken.clone()), Act::Stall(broken)] {
         let server = Server::start(vec![act]);
         let stage = Stage::in_memory();
         stage.enqueue(&http, &server.url("/"));
@@ -117,4 +118,14 @@ fn o9_what_is_no_request_is_dead_without_being_sent() {
         stage.outbox.enqueue(&enqueue).unwrap();
         assert_eq!(stage.try_once(&http).1.state(), EntryStateName::Dead, "{media_type}");
     }
+}
+
+#[cfg(not(feature = "tls"))]
+#[test]
+fn o9_without_tls_nothing_of_a_request_for_https_leaves_in_the_open() {
+    let server = Server::start(vec![Act::Cut]);
+    let (stage, http) = (Stage::in_memory(), impatient().build(Anonymous));
+    stage.enqueue(&http, &server.url("/").replace("http:", "https:"));
+    let (outcome, entry) = stage.try_once(&http);
+    assert_eq!((outcome.as_str(), entry.may_have_taken_effect()), ("retry", false));
 }
