@@ -140,6 +140,14 @@ pub(crate) fn leased(
     Ok(())
 }
 
+/// O8: nothing of a scope that was resumed is held with its lane.
+pub(crate) fn resumed(stage: &Stage, scope: &Scope) -> Result<(), String> {
+    let is_held = |entry: &EntryView| entry.scope() == scope && entry.held().is_some_and(|(_, with_lane)| with_lane);
+    let lanes = stage.outbox.stats().unwrap().lanes;
+    let is_lane_held = lanes.iter().any(|lane| lane.scope == scope.as_str() && lane.held.is_some());
+    if is_lane_held || stage.entries().iter().any(is_held) { Err("O8: nothing ends a hold".into()) } else { Ok(()) }
+}
+
 /// O6: a retry takes from the budget; first tries are free of it.
 pub(crate) fn within_budget(budget: u32, before: &[EntryView], deliveries: &[Delivery]) -> Result<(), String> {
     let is_retry = |delivery: &&Delivery| before.iter().any(|entry| entry.id() == delivery.id() && entry.fence() > 0);

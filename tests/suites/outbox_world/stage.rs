@@ -153,7 +153,7 @@ impl Stage {
             }
             Command::Resume { scope: number } => {
                 self.outbox.resume(&scope(*number)).unwrap();
-                Ok(())
+                judge::resumed(self, &scope(*number))
             }
             Command::Cancel { entry }
             | Command::ResumeEntry { entry }
