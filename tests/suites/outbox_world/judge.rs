@@ -127,6 +127,10 @@ pub(crate) fn leased(
         if lease > u128::from(LEASE_MS) || lease == 0 {
             return Err(format!("O7: a lease of {lease} ms"));
         }
+        let in_time = entry.send_by_ms().filter(|_| !delivery.is_in_doubt());
+        if in_time.is_some_and(|send_by| entry.lease_end_ms() > Some(send_by)) {
+            return Err("O10: a first send can come after send_by".into());
+        }
         let live = |flight: &crate::stage::Flight| {
             flight.delivery.id() == entry.id() && !flight.delivery.lease_left().is_zero() && flight.answer.is_none()
         };

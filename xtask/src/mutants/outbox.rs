@@ -187,7 +187,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
         "outbox: O11, next_wakeup does not mind the budget",
         READING,
         (
-            "let retry_at = row.budget.next_at(terms.budget, now.at);",
+            "let retry_at = row.budget.next_at(terms.budget, now.at).map(|at| if at > now.at { at } else { 0 });",
             "let retry_at = row.budget.next_at(terms.budget, now.at).map(|_| 0);",
         ),
         STORIES,
@@ -201,7 +201,10 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "outbox: O13, a sweep takes what it should keep",
         LINE,
-        ("if let Some(removed_at) = entry.removed_at() {", "if let Some(removed_at) = entry.removed_at().map(|_| 0) {"),
+        (
+            "if let Some(removed_at) = entry.removed_at() {",
+            "if let Some(removed_at) = entry.removed_at().map(|_| 0_u64) {",
+        ),
         STORIES,
     ),
     mutant(
