@@ -101,7 +101,7 @@ impl EntryView {
         !self.entry().is_unsettled()
     }
 
-    /// The final answer, a yes or a no.
+    /// The final answer, a yes or a no. One that came over HTTP is read with `keyledger_http::message::Stored::of_response`.
     pub fn response(&self) -> Option<&Response> {
         match &self.entry().state {
             EntryState::Answered { response, .. } => Some(response),
@@ -114,7 +114,7 @@ impl EntryView {
         matches!(self.entry().state, EntryState::Answered { is_yes: true, .. })
     }
 
-    /// Why it is held, and whether its lane is held with it.
+    /// Why it is held; and true if its whole lane is held with it, false if it alone is.
     pub fn held(&self) -> Option<(&str, bool)> {
         match &self.entry().state {
             EntryState::Held { reason, with_lane } => Some((reason, *with_lane)),

@@ -4,8 +4,3 @@
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 pub struct Readme;
-
-/// The code blocks of docs/outbox.md.
-#[cfg(doctest)]
-#[doc = include_str!("../../docs/outbox.md")]
-pub struct OutboxGuide;

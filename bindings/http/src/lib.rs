@@ -39,3 +39,8 @@ pub use setting::RouteError;
 #[cfg(all(doctest, feature = "axum", feature = "transport"))]
 #[doc = include_str!("../../../docs/http.md")]
 pub struct Guide;
+
+/// The code blocks of the outbox's guide.
+#[cfg(all(doctest, feature = "transport"))]
+#[doc = include_str!("../../../docs/outbox.md")]
+pub struct OutboxGuide;

@@ -10,7 +10,7 @@ pub struct DriverError {
     /// What went wrong.
     pub source: Error,
     /// What came of deliveries, and is not known to be stored. [`Outbox::settle`](crate::Outbox::settle) takes it, also that of a
-    /// ledger that was opened again.
+    /// ledger that was opened again. Without it those entries are sent again, with their keys, after their leases.
     pub reports: Vec<Report>,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::wake::Bell;
 
-/// A request to stop: clones are the same one, and any thread may make it.
+/// A request to stop: clones are the same one, and any thread may make it, such as that of a handler for Ctrl-C.
 #[derive(Clone, Default)]
 pub struct Stop {
     state: Arc<State>,

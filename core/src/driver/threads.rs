@@ -19,6 +19,9 @@ use crate::transport::Transport;
 
 /// Sends what is due in one scope of an outbox, over a [`Transport`] that blocks, with a thread for each delivery in flight.
 ///
+/// [`start`](Driver::start) gives it threads of its own, [`run_until`](Driver::run_until) keeps the caller's, and
+/// [`drain`](Driver::drain) comes back when nothing is left to send. It serves one scope; other scopes need drivers of their own.
+///
 /// It honours lanes, pauses and the budget, because the outbox does. It sleeps until the next wake-up, or until something is
 /// enqueued or settled. Several may work on one outbox, also on the same scope.
 ///
@@ -52,13 +55,14 @@ impl Driver {
     }
 
     /// Whatever it does ends when this is stopped: nothing more is leased then, and what is in flight is finished, or waited for
-    /// until its leases are over.
+    /// until its leases are over. It is no error: a drain answers with what it left.
     pub fn stop_on(mut self, stop: &Stop) -> Self {
         self.settings.stop = stop.clone();
         self
     }
 
-    /// Called on the driver's own thread when a call of the outbox fails.
+    /// Called on the driver's own thread when a call of the outbox fails. A send that fails is no such call: it stands in
+    /// [`EntryView::errors`](crate::EntryView::errors).
     pub fn on_error(mut self, on_error: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         self.settings.on_error = Some(Arc::new(on_error));
         self

@@ -25,7 +25,10 @@ pub struct Enqueue {
 }
 
 impl Enqueue {
-    /// A request to be sent for `scope`: opaque bytes, and their media type (`application/http` for an HTTP request).
+    /// A request to be sent for `scope`: opaque bytes, and their media type. One to be sent over HTTP is made by
+    /// `keyledger_http::client::Request::to_enqueue` instead; its transport sends no other.
+    ///
+    /// Give it a [`purpose`](Enqueue::purpose) or a [`key`](Enqueue::key): with neither, enqueueing it again is another request.
     pub fn new(
         scope: &Scope,
         operation: impl Into<String>,

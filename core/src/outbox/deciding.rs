@@ -86,7 +86,8 @@ pub(super) fn resolving(
 }
 
 impl Outbox {
-    /// Takes an entry back, if no lease is out and no try can have taken effect (O10). Cancelling again is ok.
+    /// Takes an entry back, if no lease is out and no try can have taken effect (O10): one that is pending, held or dead.
+    /// Cancelling again is ok.
     ///
     /// # Errors
     /// `NotFound`; those of storage.

@@ -51,7 +51,8 @@ impl Lane {
     }
 }
 
-/// Settings of an outbox, then [`open`](OutboxBuilder::open). They hold for this handle; lanes are stored (O4).
+/// Settings of an outbox, then [`open`](OutboxBuilder::open). They hold for this handle; lanes are stored (O4), and a handle that
+/// does not declare them knows them all the same.
 #[derive(Clone)]
 pub struct OutboxBuilder {
     engine: Arc<Engine>,

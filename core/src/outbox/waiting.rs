@@ -20,6 +20,8 @@ const CHANGES_PAGE: usize = 256;
 impl Outbox {
     /// Blocks until the entry is settled, at most for `timeout`; the entry as it is then. Any later process can wait for it.
     ///
+    /// One that becomes held or unknown is not settled: this waits on. [`changes_of`](Outbox::changes_of) tells of it.
+    ///
     /// # Errors
     /// `NotFound`, also when it was swept meanwhile; `Closed`, `Suspended` when that happens; those of storage.
     pub fn wait(&self, id: EntryId, timeout: Duration) -> Result<EntryView> {
@@ -69,7 +71,8 @@ impl Outbox {
         Changes { outbox: self.clone(), after, waiting: OutboxWaiting::register(self.engine()), page: VecDeque::new() }
     }
 
-    /// Calls `tell` with the entry as it is, and again with each change that is seen, until it is settled or `tell` says to stop.
+    /// Calls `tell` with the entry as it is, and again with each change that is seen, until it is settled or `tell` answers false;
+    /// the entry as it was told last. There is no time limit.
     ///
     /// # Errors
     /// As [`wait`](Outbox::wait).

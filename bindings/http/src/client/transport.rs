@@ -26,7 +26,11 @@ const REDIRECTS_MAX: u32 = 5;
 
 type Classify = dyn Fn(&Answer, DeliveryOutcome) -> DeliveryOutcome + Send + Sync;
 
-/// Sends what the outbox hands out, over HTTP/1.1, blocking.
+/// Sends what the outbox hands out, over HTTP/1.1, blocking. For addresses of https the feature `tls` is needed: without it each
+/// send fails.
+///
+/// It sends what [`enqueue`](HttpTransport::enqueue) or [`Request::to_enqueue`] has made; an entry of another media type than
+/// `application/http` is dead at its first try. Keep it in an `Arc`: who enqueues and the driver share it.
 ///
 /// Each send has the stored request, its one key field (C1) and what [`Authorize`] adds at that moment (O14); it neither begins nor
 /// waits past the lease (C4). Redirects are followed where method and origin stay (C2). What cannot have left is told so; after
