@@ -6,11 +6,14 @@ use std::thread::JoinHandle;
 use super::error::DriverError;
 use super::stop::Stop;
 use crate::error::{Error, Result};
+use crate::process;
 
 /// A driver that runs on threads of its own. Dropped, it stops as by [`stop`](DriverHandle::stop).
 pub struct DriverHandle {
     stop: Stop,
     thread: Option<JoinHandle<Result<(), DriverError>>>,
+    /// Whose threads they are: a forked child has none of them, and would wait for ever (P3).
+    process: u32,
 }
 
 impl DriverHandle {
@@ -20,21 +23,30 @@ impl DriverHandle {
         work: impl FnOnce() -> Result<(), DriverError> + Send + 'static,
     ) -> Result<Self> {
         let thread = std::thread::Builder::new().name(name).spawn(work);
-        Ok(Self { stop, thread: Some(thread.map_err(|error| Error::Storage(Arc::new(error)))?) })
+        let thread = thread.map_err(|error| Error::Storage(Arc::new(error)))?;
+        Ok(Self { stop, thread: Some(thread), process: process::id() })
     }
 
     /// Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over.
     ///
     /// # Errors
-    /// Why it ended before it was stopped, or could not store what came back; the error has those outcomes.
+    /// Why it ended before it was stopped, or could not store what came back; the error has those outcomes. `Forked` in a forked
+    /// child: it works in the parent.
     pub fn stop(mut self) -> Result<(), DriverError> {
+        if self.is_elsewhere() {
+            return Err(DriverError { source: Error::Forked, reports: Vec::new() });
+        }
         self.stop.stop();
         self.join()
     }
 
-    /// Whether it still works. It ends by itself when the ledger is closed.
+    /// Whether it still works, in this process. It ends by itself when the ledger is closed.
     pub fn is_running(&self) -> bool {
-        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+        !self.is_elsewhere() && self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        self.process != process::id()
     }
 
     fn join(&mut self) -> Result<(), DriverError> {
@@ -49,6 +61,10 @@ impl DriverHandle {
 
 impl Drop for DriverHandle {
     fn drop(&mut self) {
+        if self.is_elsewhere() {
+            std::mem::forget(self.thread.take());
+            return;
+        }
         self.stop.stop();
         let _ = self.join();
     }

@@ -3,6 +3,7 @@
 //! Each test starts this very program again as its processes.
 
 mod diary;
+mod drivers;
 mod forks;
 mod inherited;
 mod judge;

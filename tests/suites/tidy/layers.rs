@@ -47,7 +47,7 @@ const LAYERS: &[Layer] = &[
     Layer { modules: &["test_support"], may_import: &[STORE] },
     Layer { modules: COMMIT, may_import: &[STORE] },
     Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT] },
-    Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, VALUES, ENTRY, ERROR] },
+    Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, PROCESS, VALUES, ENTRY, ERROR] },
     Layer { modules: ENTRY, may_import: &[VALUES, MACHINE, ENGINE] },
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, ENTRY] },
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
