@@ -11,6 +11,8 @@ use crate::machine::standing::EntryStateName;
 use crate::machine::timeline::Timeline;
 
 const VERSION: u8 = 1;
+/// Ids, changes and counts stay below this.
+const COUNT_MAX: u64 = 1 << 53;
 
 /// An entry as it is stored, under its id.
 pub(crate) fn encode_entry(entry: &Entry) -> Vec<u8> {
@@ -119,6 +121,11 @@ impl OutboxRow {
 
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
         let wire: WireOutbox = decode("the outbox's row", bytes)?;
+        // No outbox gets there: what is damaged is told, and nothing overflows that is counted from it.
+        let counted = wire.counts.iter().chain([&wire.next_id, &wire.next_change]);
+        if wire.next_id == 0 || wire.next_change == 0 || counted.into_iter().any(|count| *count > COUNT_MAX) {
+            return Err(DecodeError::new("the outbox's row", &"its counts cannot be"));
+        }
         let (wall_ms, mono_ms, opening) = wire.stamp;
         Ok(Self {
             timeline: Timeline { at: wire.at, stamp: Stamp { wall_ms, mono_ms, opening } },

@@ -31,7 +31,14 @@ impl Engine {
         view: &dyn Snapshot,
         checked: &mut Checked,
     ) -> Result<(), EngineError> {
-        let (row, _) = reading::outbox_row(view, self.now(), &OutboxTerms::DEFAULT)?;
+        let row = match reading::outbox_row(view, self.now(), &OutboxTerms::DEFAULT) {
+            Ok((row, _)) => row,
+            Err(EngineError::Decode(error)) => {
+                checked.fault(|| error.to_string());
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         let counted = OutboxRow { unsettled_bytes: 0, counts: Default::default(), ..row };
         let mut walk = Walk { engine: self, view, row, counted, expected: BTreeMap::new() };
         let found = walk.rows(checked)?;
