@@ -5,8 +5,8 @@
 //! | `e`, id | the entry |
 //! | `q`, id | its request |
 //! | `k`, key mark, id | entries by scope, operation and key |
-//! | `p`, purpose mark, settled or not, id counted down | entries by scope, lane and purpose: unsettled first, then the newest |
-//! | `d`, scope, lane, class, instant or position, id | what may be sent, in order; in an ordered lane also what blocks it |
+//! | `p`, purpose mark, what it says, id counted down | entries by scope, lane and purpose: unsettled ones, answered ones, those given up; the newest first |
+//! | `d`, scope, lane, class, instant or position, id | what may be sent, in order; in an ordered lane also what blocks it, and what is out |
 //! | `t`, scope, instant, id | when time alone changes an entry's state |
 //! | `h`, scope, id | held with its lane |
 //! | `x`, instant, id | settled: when a sweep removes it |
@@ -44,6 +44,15 @@ pub(crate) const DECLARED: u8 = b's';
 const FIRST: u8 = 0;
 /// What takes from the budget.
 const AGAIN: u8 = 1;
+/// What is out in an ordered lane, by the end of its lease.
+const OUT: u8 = 2;
+
+/// An entry of a purpose that is not settled.
+const UNSETTLED: u8 = 0;
+/// One that was answered.
+const ANSWERED: u8 = 1;
+/// One that is dead or cancelled: it answers nothing.
+const GIVEN_UP: u8 = 2;
 
 pub(crate) fn entry_key(id: u64) -> Vec<u8> {
     joined(b'e', &[&id.to_be_bytes()])
@@ -75,6 +84,15 @@ pub(crate) fn purpose_prefix(scope: &Scope, lane: &LaneName, purpose: &Purpose, 
     joined(b'p', &[&keyed_hash(salt, &["outbox purpose", scope.as_str(), lane.as_str(), purpose.as_str()])])
 }
 
+/// Where the rows of a purpose's entries begin that are dead or cancelled; all others are before it.
+pub(crate) fn given_up_prefix(purpose_prefix: &[u8]) -> Vec<u8> {
+    [purpose_prefix, &[GIVEN_UP]].concat()
+}
+
+fn purpose_class(settled: &EntryState) -> u8 {
+    if matches!(settled, EntryState::Answered { .. }) { ANSWERED } else { GIVEN_UP }
+}
+
 /// What the rows of a scope's lines begin with.
 pub(crate) fn line_prefix(scope: Mark) -> Vec<u8> {
     joined(b'd', &[&scope])
@@ -88,6 +106,11 @@ pub(crate) fn lane_line_prefix(scope: Mark, lane: Mark) -> Vec<u8> {
 /// The rows of one lane that are handed out free of the budget, or that take from it; in order.
 pub(crate) fn class_prefix(scope: Mark, lane: Mark, takes_from_budget: bool) -> Vec<u8> {
     joined(b'd', &[&scope, &lane, &[if takes_from_budget { AGAIN } else { FIRST }]])
+}
+
+/// The rows of what is out in an ordered lane, by the end of its lease.
+pub(crate) fn out_prefix(scope: Mark, lane: Mark) -> Vec<u8> {
+    joined(b'd', &[&scope, &lane, &[OUT]])
 }
 
 /// What the rows begin with that tell when time alone changes a state.
@@ -134,9 +157,9 @@ pub(crate) fn rows(entry: &Entry, salt: &Salt) -> Vec<Vec<u8>> {
         change_key(entry.change, entry.id),
     ];
     if let Some(purpose) = &entry.purpose {
-        let settled = u8::from(!entry.is_unsettled());
+        let says = if entry.is_unsettled() { UNSETTLED } else { purpose_class(&entry.state) };
         let prefix = purpose_prefix(&entry.scope, &entry.lane, purpose, salt);
-        rows.push([prefix.as_slice(), &[settled], &(u64::MAX - entry.id).to_be_bytes()].concat());
+        rows.push([prefix.as_slice(), &[says], &(u64::MAX - entry.id).to_be_bytes()].concat());
     }
     if entry.is_in_line() {
         let (again, place) = match entry.order {
@@ -144,6 +167,9 @@ pub(crate) fn rows(entry: &Entry, salt: &Salt) -> Vec<Vec<u8>> {
             Order::Strict { .. } => (false, entry.position),
         };
         rows.push([class_prefix(scope, lane, again).as_slice(), &place.to_be_bytes(), &id].concat());
+    }
+    if let (Order::Strict { .. }, EntryState::Sending { lease_end }) = (entry.order, &entry.state) {
+        rows.push([out_prefix(scope, lane).as_slice(), &lease_end.to_be_bytes(), &id].concat());
     }
     if let Some(ends_at) = entry.ends_at {
         rows.push([end_prefix(scope).as_slice(), &ends_at.to_be_bytes(), &id].concat());

@@ -130,10 +130,11 @@ pub(crate) fn resolve(
 /// Whether an entry stands as this resolution has left it: the call is repeated.
 pub(crate) fn is_resolved(entry: &Entry, resolution: &EntryResolution) -> bool {
     match (&entry.state, resolution) {
+        // A late yes may have settled it since.
+        (_, EntryResolution::Resend) => entry.successor.is_some(),
         (EntryState::Answered { response, is_yes: true }, EntryResolution::Yes(told))
         | (EntryState::Answered { response, is_yes: false }, EntryResolution::No(told)) => response == told,
-        (EntryState::Dead(DeadReason::Resolved), EntryResolution::Dead)
-        | (EntryState::Dead(DeadReason::Superseded), EntryResolution::Resend) => true,
+        (EntryState::Dead(DeadReason::Resolved), EntryResolution::Dead) => true,
         _ => false,
     }
 }

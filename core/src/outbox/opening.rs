@@ -157,11 +157,16 @@ impl OutboxBuilder {
     /// Opens the outbox of the ledger. On return the lanes are stored.
     ///
     /// # Errors
-    /// `InvalidKey` for a lane's name; `InvalidArgument` for a lease or `max_tries` of zero; those of storage.
+    /// `InvalidKey` for a lane's name; `InvalidArgument` for a lease, a resend window or `max_tries` of zero; those of storage.
     pub fn open(mut self) -> Result<Outbox> {
         self.terms.entry.lease_ms = valid_lease(Duration::from_millis(self.terms.entry.lease_ms))?;
         if self.terms.entry.max_tries == 0 {
             return Err(Error::InvalidArgument("max_tries must be at least 1".into()));
+        }
+        if self.terms.entry.resend_window_ms == 0 {
+            return Err(Error::InvalidArgument(
+                "the resend window must be at least one millisecond: no lease reaches past it".into(),
+            ));
         }
         let mut declared = Lanes::new();
         for Lane { name, order } in self.lanes {

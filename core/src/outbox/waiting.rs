@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Outbox;
 use crate::clock::millis;
 use crate::engine::Phase;
-use crate::engine::outbox::{Lane, OutboxWaiting};
+use crate::engine::outbox::OutboxWaiting;
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::Scope;
@@ -129,8 +129,7 @@ impl Outbox {
 
     /// Whether a lane of the scope is held (O8).
     pub(crate) fn has_held_lane(&self, scope: &Scope) -> Result<bool> {
-        let (_, lanes) = self.engine().outbox_stats(&self.opened.terms)?;
-        Ok(lanes.iter().any(|Lane { row, .. }| row.held.is_some() && row.scope == scope.as_str()))
+        Ok(self.engine().outbox_has_held_lane(scope)?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use keyledger::{Delivery, Enqueue, Ledger, ManualClock, Outbox, Scope, SeededEntropy};
+use keyledger::{Clock, Delivery, Enqueue, Ledger, ManualClock, Outbox, Scope, SeededEntropy};
 use keyledger_harness::disk::FakeDisk;
 
 /// When every story here begins: milliseconds since 1970-01-01 UTC.
@@ -36,6 +36,11 @@ impl Stage {
 
     pub(crate) fn lease_one(&self) -> Delivery {
         self.outbox.lease_due(&self.scope, 1).unwrap().pop().expect("something is due")
+    }
+
+    /// What the wall clock shows.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.clock.wall_ms()
     }
 
     pub(crate) fn pass(&self, span: Duration) {

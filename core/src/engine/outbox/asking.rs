@@ -4,9 +4,9 @@ use super::{Desk, OutboxTerms, reading};
 use crate::codec::line;
 use crate::codec::outbox::Request;
 use crate::engine::{EngineError, Session};
-use crate::key::Key;
+use crate::key::{Key, LaneName, Purpose, Scope};
 use crate::machine::enqueue::{self, Verdict, Wanted};
-use crate::machine::entry::{Entry, Order, Peeked};
+use crate::machine::entry::{Entry, Order, Peeked, ended};
 
 /// What is asked for: what is wanted, the request, and how its lane hands out.
 #[derive(Debug, Clone)]
@@ -35,7 +35,9 @@ impl Desk<'_, '_> {
         }
         self.check_room(asking.wanted.request_bytes)?;
         let key = asking.wanted.key.clone().unwrap_or_else(|| self.new_key());
-        let entry = enqueue::create(&asking.wanted, self.row.next_id, key, asking.order, self.now);
+        // Another handle may have declared the lane since this one was opened: entries of a lane have one order.
+        let order = reading::declared(self.session.overlay, &asking.wanted.lane)?.unwrap_or(asking.order);
+        let entry = enqueue::create(&asking.wanted, self.row.next_id, key, order, self.now);
         let entry = self.add(entry, &asking.request);
         Ok(Enqueued { peeked: Peeked { entry, now: self.now }, created: true })
     }
@@ -46,11 +48,8 @@ impl Desk<'_, '_> {
     }
 
     /// The entry that answers it already, by purpose or by the caller's own key.
-    fn existing(&self, wanted: &Wanted) -> Result<Option<Entry>, EngineError> {
-        let (engine, view) = (self.session.engine, &*self.session.overlay);
-        if let Some(purpose) = &wanted.purpose
-            && let Some(found) = reading::by_purpose(engine, view, &wanted.scope, &wanted.lane, purpose)?
-        {
+    fn existing(&mut self, wanted: &Wanted) -> Result<Option<Entry>, EngineError> {
+        if let Some(found) = self.of_purpose(&wanted.scope, &wanted.lane, wanted.purpose.as_ref())? {
             match enqueue::by_purpose(&found, wanted, self.now) {
                 Verdict::Existing => return Ok(Some(found)),
                 Verdict::PurposeConflict => return Err(self.conflict(found, true)),
@@ -61,6 +60,26 @@ impl Desk<'_, '_> {
         match enqueue::by_key(&found, wanted) {
             Verdict::KeyConflict => Err(self.conflict(found, false)),
             Verdict::Existing | Verdict::PurposeConflict | Verdict::New => Ok(Some(found)),
+        }
+    }
+
+    /// What speaks for the purpose now: what time has made of it is stored first.
+    pub(super) fn of_purpose(
+        &mut self,
+        scope: &Scope,
+        lane: &LaneName,
+        purpose: Option<&Purpose>,
+    ) -> Result<Option<Entry>, EngineError> {
+        let Some(purpose) = purpose else { return Ok(None) };
+        let engine = self.session.engine;
+        loop {
+            let view = &*self.session.overlay;
+            let found = reading::by_purpose(engine, view, scope, lane, purpose, self.now)?;
+            let Some(found) = found else { return Ok(None) };
+            match ended(&found, self.now, &self.terms.entry) {
+                Some(over) => self.put(Some(&found), over),
+                None => return Ok(Some(found)),
+            };
         }
     }
 

@@ -61,7 +61,7 @@ impl Session<'_> {
 
     /// O3: a dead entry is sent again with its key, unless its purpose has got another entry.
     pub(crate) fn requeue(&mut self, terms: &OutboxTerms, id: u64) -> Result<Peeked, EngineError> {
-        let desk = self.desk(terms)?;
+        let mut desk = self.desk(terms)?;
         let old = desk.current(id)?;
         let new = person::requeue(&old, desk.now).ok_or_else(|| wrong_state(&old, "dead, and not superseded"))?;
         if let Some(other) = desk.other_of_purpose(&old)? {
@@ -165,8 +165,12 @@ impl Desk<'_, '_> {
             let lane: Option<LaneRow> =
                 read_with(self.session.overlay, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
             let Some(lane) = lane.filter(|lane| lane.held.is_some() && lane.scope == scope.as_str()) else { continue };
-            let row = outbox::encode(&LaneRow { held: None, ..lane });
-            self.session.overlay.put(Space::Outbox, key, row);
+            if lane.paused_until > self.now.at {
+                let row = outbox::encode(&LaneRow { held: None, ..lane });
+                self.session.overlay.put(Space::Outbox, key, row);
+            } else {
+                self.session.overlay.delete(Space::Outbox, key);
+            }
             self.store_row();
             lanes += 1;
         }
@@ -181,17 +185,9 @@ impl Desk<'_, '_> {
     }
 
     /// Another entry of the purpose that is unsettled, or that answers it.
-    fn other_of_purpose(&self, entry: &Entry) -> Result<Option<Entry>, EngineError> {
-        let Some(purpose) = &entry.purpose else { return Ok(None) };
-        let prefix = line::purpose_prefix(&entry.scope, &entry.lane, purpose, &self.session.engine.salt);
-        for row in reading::keys(self.session.overlay, &prefix, usize::MAX)? {
-            let Some(other) = self.entry(line::read_purpose_id(&row)?)? else { continue };
-            let same = (&other.scope, &other.lane, &other.purpose) == (&entry.scope, &entry.lane, &entry.purpose);
-            if same && other.id != entry.id && (other.is_unsettled() || other.answers_purpose(self.now)) {
-                return Ok(Some(other));
-            }
-        }
-        Ok(None)
+    fn other_of_purpose(&mut self, entry: &Entry) -> Result<Option<Entry>, EngineError> {
+        let found = self.of_purpose(&entry.scope, &entry.lane, entry.purpose.as_ref())?;
+        Ok(found.filter(|other| other.id != entry.id && (other.is_unsettled() || other.answers_purpose(self.now))))
     }
 
     fn resolve(mut self, id: u64, resolution: &EntryResolution, decider: &Decider<'_>) -> Result<Peeked, EngineError> {

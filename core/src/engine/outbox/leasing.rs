@@ -1,6 +1,6 @@
 //! Handing entries out, and settling their deliveries (O4 to O9, O11).
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::{Desk, OutboxTerms, reading};
 use crate::codec::line::{self, Mark};
@@ -62,8 +62,9 @@ impl Desk<'_, '_> {
         self.end_by_time(mark)?;
         self.row.budget = self.row.budget.at(self.terms.budget, self.now.at);
         let (mut handed, mut passed) = (Vec::new(), HashSet::new());
+        let mut pauses_over = BTreeSet::new();
         while handed.len() < limit {
-            let mut due = self.due(mark, limit - handed.len(), &passed)?;
+            let mut due = self.due(mark, limit - handed.len(), &passed, &mut pauses_over)?;
             if due.is_empty() {
                 break;
             }
@@ -71,6 +72,11 @@ impl Desk<'_, '_> {
             for candidate in due.into_iter().take(limit - handed.len()) {
                 passed.insert(candidate.id);
                 handed.extend(self.lease_one(scope, candidate.id)?);
+            }
+        }
+        if self.changed {
+            for key in pauses_over {
+                self.session.overlay.delete(Space::Outbox, key);
             }
         }
         Ok(handed)
@@ -107,16 +113,25 @@ impl Desk<'_, '_> {
     }
 
     /// At most `limit` of each lane that may be handed out, those passed excepted.
-    fn due(&self, scope: Mark, limit: usize, passed: &HashSet<u64>) -> Result<Vec<Candidate>, EngineError> {
+    /// Rows of lanes whose pause is over are noted: nobody needs them any more.
+    fn due(
+        &self,
+        scope: Mark,
+        limit: usize,
+        passed: &HashSet<u64>,
+        pauses_over: &mut BTreeSet<Vec<u8>>,
+    ) -> Result<Vec<Candidate>, EngineError> {
         let view = &*self.session.overlay;
         let mut due = Vec::new();
         for mark in reading::lanes_of(view, scope)? {
-            let lane = reading::lane(view, scope, mark)?;
-            if lane.is_some_and(|lane| lane.held.is_some() || lane.paused_until > self.now.at) {
-                continue;
+            match reading::lane(view, scope, mark)? {
+                Some(lane) if lane.held.is_some() || lane.paused_until > self.now.at => continue,
+                Some(_) => drop(pauses_over.insert(line::lane_key(scope, mark))),
+                None => {}
             }
             let Some(head) = reading::head(view, scope, mark)? else { continue };
             match head.order {
+                Order::Strict { .. } if reading::is_out(view, scope, mark, self.now)? => {}
                 Order::Strict { .. } => due.extend(self.head_due(&head)),
                 Order::None => self.line_due(scope, mark, limit, &mut due)?,
             }
@@ -152,7 +167,8 @@ impl Desk<'_, '_> {
         }
         if old.fence > 0 {
             let Some(budget) = self.row.budget.take() else { return Ok(None) };
-            self.row.budget = budget;
+            // One that refills at once is never empty.
+            self.row.budget = budget.at(self.terms.budget, self.now.at);
         }
         let fence = self.session.fence()?;
         let leased = lease::lease(old.clone(), fence, self.roll(), self.now, &self.terms.entry);

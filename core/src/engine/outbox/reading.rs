@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::terms::OutboxTerms;
 use crate::codec::line::{self, Mark};
-use crate::codec::outbox::{self, LaneRow, OutboxRow, Request};
+use crate::codec::outbox::{self, Declared, LaneRow, OutboxRow, Request};
 use crate::engine::recovery::{prefix_end, rows_from};
 use crate::engine::{Engine, EngineError, read_with};
 use crate::key::{LaneName, Purpose, Scope};
@@ -80,24 +80,59 @@ pub(super) fn keys_between(
     rows_from(view, Space::Outbox, start, Bound::Excluded(end), limit)
 }
 
-/// The newest entry of a purpose; an unsettled one before any settled one.
+/// How a lane was declared last, by whatever handle.
+pub(super) fn declared(view: &dyn Snapshot, lane: &LaneName) -> Result<Option<Order>, EngineError> {
+    let declared: Option<Declared> = read_with(view, Space::Outbox, &line::declared_key(lane.as_str()), |bytes| {
+        outbox::decode("a lane's settings", bytes)
+    })?;
+    Ok(declared.map(Order::from))
+}
+
+/// What speaks for a purpose: an unsettled entry, else the newest that answers it, else the newest.
 pub(super) fn by_purpose(
     engine: &Engine,
     view: &dyn Snapshot,
     scope: &Scope,
     lane: &LaneName,
     purpose: &Purpose,
+    now: Moment,
 ) -> Result<Option<Entry>, EngineError> {
+    const CHUNK: usize = 16;
     let prefix = line::purpose_prefix(scope, lane, purpose, &engine.salt);
-    for row in keys(view, &prefix, usize::MAX)? {
-        let found = entry(view, line::read_purpose_id(&row)?)?;
-        let found = found
-            .filter(|entry| entry.scope == *scope && entry.lane == *lane && entry.purpose.as_ref() == Some(purpose));
-        if found.is_some() {
-            return Ok(found);
+    let found =
+        |row: &Vec<u8>| {
+            let found = entry(view, line::read_purpose_id(row)?)?;
+            Ok::<_, EngineError>(found.filter(|entry| {
+                entry.scope == *scope && entry.lane == *lane && entry.purpose.as_ref() == Some(purpose)
+            }))
+        };
+    let (mut from, end) = (prefix.clone(), line::given_up_prefix(&prefix));
+    let mut newest: Option<Entry> = None;
+    loop {
+        let rows = keys_between(view, &from, &end, CHUNK)?;
+        let Some(last) = rows.last() else { break };
+        from = [last.as_slice(), &[0]].concat();
+        for row in &rows {
+            match found(row)? {
+                Some(found) if found.is_unsettled() || found.answers_purpose(now) => return Ok(Some(found)),
+                found => newest = newest.or(found),
+            }
         }
     }
-    Ok(None)
+    // However many are dead or cancelled, the newest of them speaks for all.
+    let given_up = keys(view, &end, 1)?.first().map(found).transpose()?.flatten();
+    Ok(newest.into_iter().chain(given_up).max_by_key(|entry| entry.id))
+}
+
+/// Until when something is out in an ordered lane; `None`: never was, or it is settled.
+fn out_until(view: &dyn Snapshot, scope: Mark, lane: Mark) -> Result<Option<u64>, EngineError> {
+    let rows = keys(view, &line::out_prefix(scope, lane), usize::MAX)?;
+    Ok(rows.last().map(|row| line::read_number(row)).transpose()?)
+}
+
+/// Whether something is out in an ordered lane.
+pub(super) fn is_out(view: &dyn Snapshot, scope: Mark, lane: Mark, now: Moment) -> Result<bool, EngineError> {
+    Ok(out_until(view, scope, lane)?.is_some_and(|until| until > now.at))
 }
 
 /// The lanes of a scope that have a line, one after the other.
@@ -146,7 +181,7 @@ impl Engine {
         purpose: &Purpose,
     ) -> Result<Option<Peeked>, EngineError> {
         let (view, _, now) = self.look_at_outbox(terms)?;
-        Ok(by_purpose(self, &*view, scope, lane, purpose)?.map(|entry| Peeked { entry, now }))
+        Ok(by_purpose(self, &*view, scope, lane, purpose, now)?.map(|entry| Peeked { entry, now }))
     }
 
     pub(crate) fn outbox_list(&self, terms: &OutboxTerms, filter: &EntryFilter) -> Result<Entries, EngineError> {
@@ -193,6 +228,19 @@ impl Engine {
             lanes.extend(lane.map(|row| Lane { row, now }));
         }
         Ok((row, lanes))
+    }
+
+    /// Whether a lane of a scope is held.
+    pub(crate) fn outbox_has_held_lane(&self, scope: &Scope) -> Result<bool, EngineError> {
+        let view = self.snapshot()?;
+        for key in keys(&*view, &line::lanes_prefix(line::scope_mark(scope, &self.salt)), usize::MAX)? {
+            let lane: Option<LaneRow> =
+                read_with(&*view, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
+            if lane.is_some_and(|lane| lane.held.is_some() && lane.scope == scope.as_str()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// O11: the earliest instant, on the wall clock, at which `lease_due` could hand something out or change a state.
@@ -249,7 +297,10 @@ fn lane_ready_at(
     }
     let Some(head) = head(view, scope, mark)? else { return Ok(None) };
     let first = match head.order {
-        Order::Strict { .. } => head_ready_at(&head, retry_at),
+        Order::Strict { .. } => {
+            let out_until = out_until(view, scope, mark)?.unwrap_or(0);
+            head_ready_at(&head, retry_at).map(|at| at.max(out_until))
+        }
         Order::None => {
             let first = first_instant(view, &line::class_prefix(scope, mark, false))?;
             let again = first_instant(view, &line::class_prefix(scope, mark, true))?;
