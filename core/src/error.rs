@@ -26,8 +26,8 @@ pub enum Error {
     /// This very object was settled before.
     #[error("this claim was settled before; begin the key again to learn its outcome")]
     ClaimSettled,
-    /// There is no such record, or entry.
-    #[error("there is no record for {0}; check scope, operation and key")]
+    /// There is no such record, or entry; the message says what to check.
+    #[error("there is no {0}")]
     NotFound(String),
     /// The record is not parked under that fence.
     #[error("the record is not parked under that fence; inspect it again before deciding")]
@@ -230,6 +230,10 @@ impl Error {
         }
     }
 
+    pub(crate) fn no_entry(id: u64) -> Self {
+        Error::NotFound(format!("entry {id}: it was swept or forgotten, or is another file's"))
+    }
+
     /// An error of opening, with the path in its message.
     pub(crate) fn at(self, path: &Path) -> Self {
         let path = path.display();
@@ -272,7 +276,7 @@ impl From<EngineError> for Error {
             EngineError::PurposeConflict(peeked) => Error::PurposeConflict(Box::new(EntryView::of(*peeked))),
             EngineError::KeyConflict(peeked) => Error::KeyConflict(Box::new(EntryView::of(*peeked))),
             EngineError::OutboxFull { entries, bytes } => Error::OutboxFull { entries, bytes },
-            EngineError::NoEntry(id) => Error::NotFound(format!("entry {id}")),
+            EngineError::NoEntry(id) => Error::no_entry(id),
             EngineError::WrongState { is, allowed } => Error::WrongState { is, allowed },
             EngineError::HasClaims => {
                 Error::Unavailable("there are claims in progress; settle them first, or say even_with_claims".into())

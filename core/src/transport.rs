@@ -16,8 +16,8 @@ pub trait Transport: Send + Sync {
     fn send(&self, delivery: &Delivery) -> DeliveryOutcome;
 
     /// Whether a scope has other credentials than those that were refused: then what is held with its lane is resumed (O8). Asked
-    /// whenever a driver looks, while a lane is held: once a minute, and every 50 ms on a shared ledger. An app that knows when its
-    /// user signs in calls [`Outbox::resume`](crate::Outbox::resume) and waits for neither.
+    /// every five seconds while a lane is held. An app that knows when its user signs in calls
+    /// [`Outbox::resume`](crate::Outbox::resume) and need not wait for it.
     fn has_other_credentials(&self, scope: &Scope) -> bool {
         let _ = scope;
         false

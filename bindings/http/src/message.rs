@@ -5,7 +5,7 @@
 //! and `sha256` as bytes where they are known.
 
 use keyledger::options::RESPONSE_BYTES_MAX;
-use keyledger::{Body, Outcome, Response};
+use keyledger::{Body, EntryView, Outcome, Response};
 use sha2::{Digest, Sha256};
 
 use crate::filter::kept;
@@ -170,6 +170,12 @@ impl Stored {
             Some(Body::Omitted { .. }) | None => None,
         };
         message.unwrap_or_else(|| Self::of_plain(response, outcome))
+    }
+
+    /// Reads the answer of an outbox's entry; `None`: it has none.
+    pub fn of_entry(entry: &EntryView) -> Option<Self> {
+        let outcome = if entry.is_yes() { Outcome::Completed } else { Outcome::Failed };
+        entry.response().map(|response| Self::of_response(response, outcome))
     }
 
     fn of_plain(response: &Response, outcome: Outcome) -> Self {

@@ -77,7 +77,9 @@ impl Ledger {
     }
 
     fn admin_show(&self, id: &KeyId) -> Result<Reply> {
-        let view = self.inspect(id)?.ok_or_else(|| Error::NotFound(id.to_string()))?;
+        let view = self
+            .inspect(id)?
+            .ok_or_else(|| Error::NotFound(format!("record for {id}; check scope, operation and key")))?;
         Ok(Reply::Record(Box::new(Record::of(&view, true))))
     }
 
@@ -134,7 +136,7 @@ fn list_entries(outbox: &Outbox, query: &EntryQuery) -> Result<Reply> {
 }
 
 fn show_entry(outbox: &Outbox, id: EntryId) -> Result<Reply> {
-    let view = outbox.get(id)?.ok_or_else(|| Error::NotFound(format!("entry {id}")))?;
+    let view = outbox.get(id)?.ok_or_else(|| Error::no_entry(id.get()))?;
     Ok(Reply::Entry(Box::new(Entry::of(&view, true).with_request(outbox.request(id)?))))
 }
 

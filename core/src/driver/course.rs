@@ -14,6 +14,8 @@ use crate::outbox::{Resumed, Turn};
 
 /// A driver looks at least this often: machines sleep, and credentials change without a bell.
 const LOOK_EVERY: Duration = Duration::from_mins(1);
+/// While a lane is held, the transport is asked this often whether there are other credentials: it may have to fetch them.
+const ASK_EVERY: Duration = Duration::from_secs(5);
 
 /// Until when a driver works, unless it is stopped.
 pub(super) enum Goal {
@@ -61,8 +63,10 @@ pub(super) struct Course {
     failure: Option<Failure>,
     errors: Pace,
     empty_turns: Pace,
-    /// Whether the transport was asked about credentials since the last wake-up.
-    asked: bool,
+    /// Whether a lane was held at the last look.
+    is_held: bool,
+    /// When the transport is asked about credentials next.
+    ask_at_ms: u64,
 }
 
 /// The last call failed.
@@ -86,7 +90,8 @@ impl Course {
             failure: None,
             errors: Pace::of_errors(),
             empty_turns: Pace::of_empty_turns(),
-            asked: false,
+            is_held: false,
+            ask_at_ms: 0,
         }
     }
 
@@ -101,11 +106,6 @@ impl Course {
 
     fn now_ms(&self) -> u64 {
         self.settings.outbox.monotonic_ms()
-    }
-
-    /// The driver has waited, and looks again.
-    pub(super) fn woken(&mut self) {
-        self.asked = false;
     }
 
     /// A delivery came back. One whose answer cannot be stored would keep the others from being settled: nobody knows its outcome.
@@ -163,7 +163,7 @@ impl Course {
         }
     }
 
-    /// What to do next. `has_other_credentials` is asked while a lane is held, once after each wake-up.
+    /// What to do next. `has_other_credentials` is asked while a lane is held.
     pub(super) fn step(&mut self, is_stopping: bool, has_other_credentials: impl FnOnce(&Scope) -> bool) -> Step {
         if let Some(step) = self.after_failure(is_stopping) {
             return step;
@@ -204,10 +204,13 @@ impl Course {
             let is_done = self.goal.is_past(now_ms) && self.is_all_over(now_ms);
             return Ok(if is_done { Step::End(Ok(())) } else { self.rest_while_leases_last(now_ms) });
         }
-        if !self.asked && self.settings.outbox.has_held_lane(&self.settings.scope)? {
-            self.asked = true;
-            if has_other_credentials(&self.settings.scope) {
-                return Ok(Step::Resume);
+        if now_ms >= self.ask_at_ms {
+            self.is_held = self.settings.outbox.has_held_lane(&self.settings.scope)?;
+            if self.is_held {
+                self.ask_at_ms = now_ms.saturating_add(millis(ASK_EVERY));
+                if has_other_credentials(&self.settings.scope) {
+                    return Ok(Step::Resume);
+                }
             }
         }
         let wakes_in_ms = self.wakes_in_ms()?;
@@ -221,7 +224,8 @@ impl Course {
             wakes_in_ms => {
                 self.went_well();
                 self.empty_turns.went_well();
-                Step::Rest(wakes_in_ms.map_or(LOOK_EVERY, Duration::from_millis).min(LOOK_EVERY))
+                let longest = if self.is_held { ASK_EVERY } else { LOOK_EVERY };
+                Step::Rest(wakes_in_ms.map_or(longest, Duration::from_millis).min(longest))
             }
         })
     }

@@ -32,6 +32,8 @@ pub struct Drained {
     pub sent: u64,
     /// How many entries were settled meanwhile.
     pub settled: u64,
+    /// Whether it was stopped before it was done.
+    pub was_stopped: bool,
     counts: [u64; EntryStateName::ALL.len()],
 }
 
@@ -110,9 +112,9 @@ impl Tally {
         Ok(DrainProgress { sent, settled, remaining: self.count(|state| !is_settled(state)) })
     }
 
-    pub(super) fn drained(mut self, sent: u64) -> Result<Drained, DriverError> {
+    pub(super) fn drained(mut self, sent: u64, was_stopped: bool) -> Result<Drained, DriverError> {
         match self.progress(sent) {
-            Ok(DrainProgress { sent, settled, .. }) => Ok(Drained { sent, settled, counts: self.counts }),
+            Ok(DrainProgress { sent, settled, .. }) => Ok(Drained { sent, settled, was_stopped, counts: self.counts }),
             Err(source) => Err(DriverError { source, reports: Vec::new() }),
         }
     }

@@ -93,7 +93,7 @@ impl AsyncDriver {
         };
         tell(0);
         self.drive(goal, std::future::pending(), tell).await?;
-        tally.drained(sent)
+        tally.drained(sent, self.settings.stop.is_stopped())
     }
 
     async fn drive(
@@ -136,7 +136,6 @@ impl AsyncDriver {
                 }
             }
             bell.rung().await;
-            course.woken();
         }
     }
 

@@ -108,7 +108,7 @@ impl Driver {
         };
         tell(0);
         self.drive(goal, &[&self.settings.stop], tell)?;
-        tally.drained(sent)
+        tally.drained(sent, self.settings.stop.is_stopped())
     }
 
     fn drive(&self, goal: Goal, stops: &[&Stop], mut after_turn: impl FnMut(u64)) -> Result<(), DriverError> {
@@ -135,7 +135,6 @@ impl Driver {
                 Step::Resume => course.resumed(outbox.resume(&self.settings.scope)),
                 Step::Rest(span) => {
                     waiting.bell.wait(outbox.nap(span));
-                    course.woken();
                 }
                 Step::End(ended) => return self.end(senders, ended),
             }

@@ -13,6 +13,7 @@ use super::{Engine, EngineError, Session};
 use crate::codec::line;
 use crate::codec::outbox::{self, OutboxRow, Request};
 use crate::machine::entry::Entry;
+use crate::machine::standing::EntryStateName;
 use crate::machine::timeline::Moment;
 use crate::store::Space;
 use crate::wake::Bell;
@@ -79,6 +80,7 @@ impl Desk<'_, '_> {
         self.session.overlay.put(Space::Outbox, line::entry_key(new.id), outbox::encode_entry(&new));
         self.row.move_entry(old, Some(&new));
         self.store_row();
+        warn_of(old, &new);
         new
     }
 
@@ -128,5 +130,14 @@ impl Desk<'_, '_> {
             return Err(EngineError::OutboxFull { entries, bytes });
         }
         Ok(())
+    }
+}
+
+/// What somebody has to look at is told to whoever listens.
+fn warn_of(old: Option<&Entry>, new: &Entry) {
+    let state = new.state_name();
+    let waits_for_somebody = matches!(state, EntryStateName::Held | EntryStateName::Unknown | EntryStateName::Dead);
+    if waits_for_somebody && old.is_none_or(|old| old.state_name() != state) {
+        tracing::warn!(entry = new.id, state = new.standing(), tries = new.tries, "an entry waits for somebody");
     }
 }

@@ -205,6 +205,16 @@ impl Entry {
         }
     }
 
+    /// Its state in a word; for one that a person has given up, how.
+    pub(crate) fn standing(&self) -> &'static str {
+        match &self.state {
+            EntryState::Dead(DeadReason::Resolved) => "resolved",
+            EntryState::Dead(DeadReason::Dismissed) => "dismissed",
+            EntryState::Dead(DeadReason::Superseded) => "superseded: its successor took its place",
+            _ => self.state_name().as_str(),
+        }
+    }
+
     pub(crate) fn note_error(&mut self, at_ms: u64, error: &str) {
         if self.errors.len() == ERRORS_KEPT {
             self.errors.remove(0);

@@ -20,11 +20,24 @@ const CHANGES_PAGE: usize = 256;
 impl Outbox {
     /// Blocks until the entry is settled, at most for `timeout`; the entry as it is then. Any later process can wait for it.
     ///
-    /// One that becomes held or unknown is not settled: this waits on. [`changes_of`](Outbox::changes_of) tells of it.
+    /// An entry that is unknown or held is not settled: whoever shows it to a person waits with [`wait_until`](Outbox::wait_until).
     ///
     /// # Errors
     /// `NotFound`, also when it was swept meanwhile; `Closed`, `Suspended` when that happens; those of storage.
     pub fn wait(&self, id: EntryId, timeout: Duration) -> Result<EntryView> {
+        self.wait_until(id, timeout, EntryView::is_settled)
+    }
+
+    /// Blocks until `is_enough` says so of the entry as it is, or it is settled; at most for `timeout`. The entry as it is then.
+    ///
+    /// # Errors
+    /// As [`wait`](Outbox::wait).
+    pub fn wait_until(
+        &self,
+        id: EntryId,
+        timeout: Duration,
+        is_enough: impl Fn(&EntryView) -> bool,
+    ) -> Result<EntryView> {
         let engine = self.engine();
         let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
         // Registered before the look, so that no change between a look and the wait is lost.
@@ -32,7 +45,7 @@ impl Outbox {
         loop {
             let entry = self.the(id)?;
             let rest_ms = give_up_at.saturating_sub(engine.clock.monotonic_ms());
-            if entry.is_settled() || rest_ms == 0 {
+            if entry.is_settled() || rest_ms == 0 || is_enough(&entry) {
                 return Ok(entry);
             }
             waiting.bell.wait(self.nap(Duration::from_millis(rest_ms)));
@@ -47,7 +60,23 @@ impl Outbox {
         &self,
         id: EntryId,
         timeout: Duration,
-    ) -> impl Future<Output = Result<EntryView>> + Send + 'static {
+    ) -> impl Future<Output = Result<EntryView>> + Send + 'static + use<> {
+        self.wait_until_async(id, timeout, EntryView::is_settled)
+    }
+
+    /// [`wait_until`](Outbox::wait_until) as a future.
+    ///
+    /// # Errors
+    /// As [`wait`](Outbox::wait).
+    pub fn wait_until_async<F>(
+        &self,
+        id: EntryId,
+        timeout: Duration,
+        is_enough: F,
+    ) -> impl Future<Output = Result<EntryView>> + Send + 'static + use<F>
+    where
+        F: Fn(&EntryView) -> bool + Send + 'static,
+    {
         let (outbox, engine) = (self.clone(), self.engine().clone());
         async move {
             let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
@@ -55,7 +84,7 @@ impl Outbox {
             loop {
                 let entry = outbox.the(id)?;
                 let rest_ms = give_up_at.saturating_sub(engine.clock.monotonic_ms());
-                if entry.is_settled() || rest_ms == 0 {
+                if entry.is_settled() || rest_ms == 0 || is_enough(&entry) {
                     return Ok(entry);
                 }
                 ring_after(&waiting.bell, outbox.nap(Duration::from_millis(rest_ms)));
@@ -92,7 +121,7 @@ impl Outbox {
     }
 
     fn the(&self, id: EntryId) -> Result<EntryView> {
-        self.get(id)?.ok_or_else(|| Error::NotFound(format!("entry {id}")))
+        self.get(id)?.ok_or_else(|| Error::no_entry(id.get()))
     }
 
     /// How long to wait for the bell before looking again, for `span` of the ledger's clock to pass.

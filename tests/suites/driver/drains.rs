@@ -141,6 +141,17 @@ fn o15_a_held_lane_does_not_keep_it_waiting_and_other_credentials_let_it_go_on()
 }
 
 #[test]
+fn o15_a_drain_says_whether_it_was_stopped() {
+    let (stage, stop) = (Stage::new(), Stop::new());
+    stage.enqueue_all(2);
+    assert!(!stage.driver().stop_on(&stop).drain(NOW, |_| {}).unwrap().was_stopped);
+    stop.stop();
+    stage.enqueue_all(3);
+    let drained = stage.driver().stop_on(&stop).drain(NOW, |_| {}).unwrap();
+    assert!(drained.was_stopped && drained.unsettled() > 0);
+}
+
+#[test]
 fn o15_a_drain_can_be_stopped_and_finishes_what_is_in_flight() {
     let (stage, stop) = (Stage::new(), Stop::new());
     let entries = stage.enqueue_all(10);

@@ -144,6 +144,7 @@ fn o8_the_future_resumes_a_held_lane_when_there_are_other_credentials() {
     while_it_runs(&stage, 1, || {
         until("the lane is held", || stage.outbox.stats().unwrap().held_lanes() == 1);
         stage.transport.set_other_credentials(true);
+        clock.advance(Duration::from_secs(5));
         stage.answered(&entry);
     });
     assert_eq!(stage.sends_of(&[entry]), [2]);

@@ -120,8 +120,9 @@ fn o8_a_held_lane_is_resumed_as_soon_as_there_are_other_credentials() {
     until("the lane is held", || stage.outbox.stats().unwrap().held_lanes() == 1);
     a_moment();
     assert_eq!(stage.sent(), ["first"]);
-    assert!(stage.transport.times_asked() > 0);
+    assert_eq!(stage.transport.times_asked(), 1, "whoever has to fetch credentials is not asked at every look");
     stage.transport.set_other_credentials(true);
+    clock.advance(Duration::from_secs(5));
     stage.answered(&first);
     stage.answered(&second);
     driver.stop().unwrap();

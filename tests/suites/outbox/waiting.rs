@@ -26,6 +26,19 @@ fn o13_a_waiter_is_woken_by_the_answer() {
 }
 
 #[test]
+fn o13_whoever_shows_an_entry_to_a_person_need_not_wait_for_it_to_be_settled() {
+    let ledger = Ledger::in_memory().unwrap();
+    let outbox = ledger.outbox().open().unwrap();
+    let scope = Scope::single();
+    let id = outbox.enqueue(&Enqueue::new(&scope, "pay", "", "x")).unwrap().entry.id();
+    outbox.lease_due(&scope, 1).unwrap().pop().unwrap().settle(DeliveryOutcome::unknown("409 parked")).unwrap();
+    let began = Instant::now();
+    let shown = outbox.wait_until(id, PATIENCE, |entry| entry.unknown().is_some()).unwrap();
+    assert_eq!(shown.state(), EntryStateName::Unknown);
+    assert!(began.elapsed() < PATIENCE / 4);
+}
+
+#[test]
 fn p7_close_wakes_whoever_waits() {
     let ledger = Ledger::in_memory().unwrap();
     let outbox = ledger.outbox().open().unwrap();

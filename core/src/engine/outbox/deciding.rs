@@ -63,7 +63,7 @@ impl Session<'_> {
     pub(crate) fn requeue(&mut self, terms: &OutboxTerms, id: u64) -> Result<Peeked, EngineError> {
         let mut desk = self.desk(terms)?;
         let old = desk.current(id)?;
-        let new = person::requeue(&old, desk.now).ok_or_else(|| wrong_state(&old, "dead, and not superseded"))?;
+        let new = person::requeue(&old, desk.now).ok_or_else(|| wrong_state(&old, "dead"))?;
         if let Some(other) = desk.other_of_purpose(&old)? {
             return Err(desk.conflict(other, true));
         }
@@ -120,7 +120,7 @@ fn stored_lanes(session: &Session<'_>) -> Result<Lanes, EngineError> {
 }
 
 fn wrong_state(entry: &Entry, allowed: &'static str) -> EngineError {
-    EngineError::WrongState { is: entry.state_name().as_str(), allowed }
+    EngineError::WrongState { is: entry.standing(), allowed }
 }
 
 impl Desk<'_, '_> {

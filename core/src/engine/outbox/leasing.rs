@@ -196,7 +196,9 @@ impl Desk<'_, '_> {
                     self.row.budget = budget.refill(self.terms.budget);
                 }
                 self.mind_lane(&old, outcome)?;
-                self.put(Some(&old), *new);
+                let entry = self.put(Some(&old), *new);
+                let (id, tries, state) = (entry.id, entry.tries, entry.standing());
+                tracing::debug!(entry = id, outcome = outcome.as_str(), state, tries, "a delivery is settled");
                 Ok(())
             }
         }

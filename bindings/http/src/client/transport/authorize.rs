@@ -23,7 +23,7 @@ pub enum NoCredentials {
 /// Supplies credentials at each send. A function or closure of the same shape as [`authorize`](Authorize::authorize) is one.
 pub trait Authorize: Send + Sync {
     /// The fields that let `scope` send `request`, such as Authorization. Nobody stores them. It is asked at each send, and while
-    /// a lane is held whenever a driver looks, which on a shared ledger is every 50 ms: answer from memory.
+    /// a lane is held every five seconds.
     ///
     /// # Errors
     /// [`NoCredentials`]: then nothing is sent.
