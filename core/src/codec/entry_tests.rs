@@ -188,6 +188,11 @@ fn golden_bytes_of_the_other_rows() {
     assert_eq!(hex(&row.encode()), "01e807f403050164e8070101ac0201000000000001");
     assert_eq!(OutboxRow::decode(&row.encode()).unwrap(), row);
     assert_eq!((row.unsettled(), row.count(EntryStateName::Cancelled)), (1, 1));
+    for damaged in [OutboxRow { next_id: 0, ..row }, OutboxRow { next_change: u64::MAX, ..row }, {
+        OutboxRow { counts: [u64::MAX; 7], ..row }
+    }] {
+        assert!(OutboxRow::decode(&damaged.encode()).is_err(), "{damaged:?}");
+    }
     row.move_entry(Some(&entry(EntryState::Pending)), None);
     assert_eq!((row.unsettled(), row.unsettled_bytes), (0, 0));
 
