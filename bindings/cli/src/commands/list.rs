@@ -1,0 +1,97 @@
+//! Pages of records.
+
+use std::time::Duration;
+
+use keyledger::admin::{Record, RecordQuery, Reply, Request};
+
+use super::Desk;
+use crate::arguments::{ListArguments, RecordFilter};
+use crate::failure::{Failure, Result};
+use crate::output::{Output, Tone};
+use crate::words;
+
+/// How much of a key or a scope a table shows at the most, in characters; `show` and JSON have all.
+const CELL_MAX: usize = 60;
+
+pub(super) fn run(desk: &Desk, arguments: ListArguments) -> Result<()> {
+    let ListArguments { filter, state, limit, after, all } = arguments;
+    let state = state.map(|state| state.name().to_owned());
+    let mut query = RecordQuery { state, limit, after, ..of_filter(filter) };
+    loop {
+        let reply = desk.reach.ask(&Request::List(query.clone()))?;
+        desk.output.answer(&reply, |output| tell(output, &reply, all))?;
+        match reply {
+            Reply::Records { next: Some(next), .. } if all => query.after = Some(next),
+            Reply::Records { .. } => return Ok(()),
+            _ => return Err(Failure::other_answer()),
+        }
+    }
+}
+
+/// What the filter on the command line asks for, in pages of a hundred.
+pub(super) fn of_filter(filter: RecordFilter) -> RecordQuery {
+    let RecordFilter { operation, scope, older_than } = filter;
+    let age = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+    RecordQuery { operation, scope, older_than_ms: older_than.map(age), limit: 100, ..RecordQuery::default() }
+}
+
+fn tell(output: Output, reply: &Reply, all: bool) -> Result<()> {
+    let Reply::Records { records, next } = reply else { return Err(Failure::other_answer()) };
+    if records.is_empty() {
+        return output.line("no records");
+    }
+    output.print(&table(output, records))?;
+    match next {
+        Some(next) if !all => output.line(format!("\nmore: --after {next}")),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// One record to a line.
+pub(super) fn table(output: Output, records: &[Record]) -> comfy_table::Table {
+    let mut table = output.table(&["STATE", "SCOPE", "OPERATION", "KEY", "EFFECT", "ATTEMPT", "SINCE"]);
+    for record in records {
+        let (state, tone) = state(record);
+        table.add_row([
+            output.cell(state, tone),
+            output.cell(short(&record.scope), Tone::Plain),
+            output.cell(short(&record.operation), Tone::Plain),
+            output.cell(short(&record.key), Tone::Plain),
+            output.cell(record.effect.replace('_', " "), Tone::Quiet),
+            output.cell(record.attempt.to_string(), Tone::Quiet),
+            output.cell(words::ago(since(record)), Tone::Plain),
+        ]);
+    }
+    table
+}
+
+/// A record's state in words.
+pub(super) fn state(record: &Record) -> (String, Tone) {
+    match &record.parked {
+        Some(parked) => (format!("parked: {}", parked.reason), Tone::Bad),
+        None if record.needs_decision => ("parked: its owner is lost".to_owned(), Tone::Bad),
+        None if record.lapsed => ("lapsed".to_owned(), Tone::Waiting),
+        None => {
+            let tone = match record.state.as_str() {
+                "completed" => Tone::Good,
+                "tombstone" | "released" => Tone::Quiet,
+                _ => Tone::Plain,
+            };
+            (record.state.replace('_', " "), tone)
+        }
+    }
+}
+
+/// Since when it is so, as far as the record tells.
+fn since(record: &Record) -> u64 {
+    let parked = record.parked.as_ref().map(|parked| parked.since_ms);
+    let lapsed = record.lease_end_ms.filter(|_| record.lapsed);
+    parked.or(lapsed).or(record.settled_at_ms).unwrap_or(record.first_granted_at_ms)
+}
+
+/// A text that is not too long for a table.
+pub(super) fn short(text: &str) -> String {
+    let mut letters = text.chars();
+    let start: String = letters.by_ref().take(CELL_MAX).collect();
+    if letters.next().is_some() { start + "…" } else { start }
+}

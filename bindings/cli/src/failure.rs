@@ -1,0 +1,122 @@
+//! Why a command did not do what was asked, and the exit code that says so.
+
+use keyledger::admin::Fault;
+
+/// Exit codes, each with the codes of contract section 11, and of this program, that it stands for.
+pub(crate) const EXITS: &[(u8, &str, &[&str])] = &[
+    (1, "it was looked at, and is not well, or not as asked for", &["not_well", "too_late", "stdout"]),
+    (3, "there is no such record, entry or file", &["not_found", "no_file"]),
+    (
+        4,
+        "its state does not allow that",
+        &["not_parked", "wrong_state", "purpose_conflict", "key_conflict", "outbox_full", "claim_lost"],
+    ),
+    (5, "what was asked for is malformed", &["invalid_key", "invalid_argument", "too_large"]),
+    (6, "another process has the file open", &["already_open"]),
+    (7, "not available right now, or not permitted", &["unavailable"]),
+    (8, "not a ledger, or one of another format", &["wrong_format"]),
+    (9, "the file is damaged", &["corrupt"]),
+    (10, "the system refused to read or write", &["storage", "ambiguous", "poisoned"]),
+    (11, "not confirmed: nothing was done", &["not_confirmed"]),
+    (12, "the process that has the file open did not answer", &["no_answer", "closed", "suspended", "forked"]),
+];
+
+/// What clap ends with.
+pub(crate) const USAGE_EXIT: u8 = 2;
+/// What a shell says of a program that was interrupted.
+pub(crate) const INTERRUPTED_EXIT: i32 = 130;
+
+/// What went wrong: a code, and a sentence with advice.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub(crate) struct Failure {
+    pub(crate) code: String,
+    pub(crate) message: String,
+}
+
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+impl Failure {
+    pub(crate) fn new(code: &str, message: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into() }
+    }
+
+    /// What somebody asks for cannot be meant.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new("invalid_argument", message)
+    }
+
+    /// A file that is no ledger's: an answer's, a snapshot's, a copy's.
+    pub(crate) fn of_file(path: &std::path::Path, error: &std::io::Error) -> Self {
+        let code = match error.kind() {
+            std::io::ErrorKind::NotFound => "no_file",
+            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::AlreadyExists => "unavailable",
+            _ => "storage",
+        };
+        Self::new(code, format!("{}: {error}", path.display()))
+    }
+
+    /// Another kind of answer than the one that belongs to the request.
+    pub(crate) fn other_answer() -> Self {
+        Self::new("no_answer", "the answer is of another kind; is the program that has the file open of this version?")
+    }
+
+    /// The exit code for it.
+    pub(crate) fn exit(&self) -> u8 {
+        let exit = EXITS.iter().find(|(_, _, codes)| codes.contains(&self.code.as_str()));
+        exit.map_or(1, |(exit, ..)| *exit)
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(Fault { code, message }: Fault) -> Self {
+        Self { code, message }
+    }
+}
+
+impl From<keyledger::Error> for Failure {
+    fn from(error: keyledger::Error) -> Self {
+        Fault::from(error).into()
+    }
+}
+
+/// What cannot be printed, since nobody reads it any more or the disk behind it is full.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new("stdout", format!("cannot write the answer: {error}"))
+    }
+}
+
+/// The table for `--help`.
+pub(crate) fn exits_in_words() -> String {
+    let lines = EXITS.iter().map(|(exit, what, codes)| format!("  {exit:>3}  {what} ({})", codes.join(", ")));
+    let first = ["    0  done".to_owned(), format!("  {USAGE_EXIT:>3}  not a command line of this program")];
+    let last = format!("  {INTERRUPTED_EXIT}  interrupted; the file is as after the last commit");
+    let lines: Vec<String> = first.into_iter().chain(lines).chain([last]).collect();
+    format!("Exit codes:\n{}", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_exit_and_no_code_stands_for_two_things() {
+        let mut exits: Vec<u8> = EXITS.iter().map(|(exit, ..)| *exit).chain([0, USAGE_EXIT]).collect();
+        let mut codes: Vec<&str> = EXITS.iter().flat_map(|(.., codes)| *codes).copied().collect();
+        for (given, distinct) in [
+            (exits.len(), {
+                exits.sort_unstable();
+                exits.dedup();
+                exits.len()
+            }),
+            (codes.len(), {
+                codes.sort_unstable();
+                codes.dedup();
+                codes.len()
+            }),
+        ] {
+            assert_eq!(given, distinct);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! `keyledger`: what a person on call needs to look into a ledger, to decide about what is parked in it, and to keep the file in shape.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod confirm;
+mod decode;
+mod failure;
+mod holder;
+mod interrupt;
+mod output;
+mod progress;
+mod reach;
+mod words;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use keyledger::admin::Fault;
+
+use arguments::Arguments;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let json = arguments.manner.json;
+    match interrupt::listen().and_then(|()| commands::run(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => tell(failure, json),
+    }
+}
+
+/// Tells what went wrong: in JSON where that was asked for, as an object with `error`, on the standard error.
+fn tell(failure: Failure, json: bool) -> ExitCode {
+    let exit = failure.exit();
+    let line = if json {
+        let Failure { code, message } = failure;
+        serde_json::to_string(&keyledger::admin::Line::Error(Fault { code, message })).unwrap_or_default()
+    } else {
+        format!("keyledger: {}", output::printable(&failure.message))
+    };
+    // With nobody there to be told, the exit code has to do.
+    let _ = writeln!(std::io::stderr(), "{line}");
+    ExitCode::from(exit)
+}

@@ -1,0 +1,119 @@
+//! How a ledger is reached: its file, or the process that has the file open.
+
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use keyledger::admin::{Line, Reply, Request, socket_beside};
+use keyledger::{ErrorCode, Ledger};
+
+use crate::failure::{Failure, Result};
+use crate::holder;
+
+/// A ledger that answers.
+pub(crate) enum Reach {
+    /// This process has it open.
+    File(Ledger),
+    /// Another one has, and answers through its admin socket.
+    Socket(PathBuf),
+}
+
+/// How long the other process may take to answer. A check or a compaction of a large file takes its time.
+const PATIENCE: Duration = Duration::from_mins(30);
+
+impl Reach {
+    /// Opens the file, or finds the process that has it open. Makes no file.
+    pub(crate) fn of(path: &Path) -> Result<Self> {
+        if let Err(error) = path.symlink_metadata() {
+            return Err(cannot_look(path, &error));
+        }
+        match Ledger::open(path) {
+            Ok(ledger) => Ok(Reach::File(ledger)),
+            Err(error) if error.code() == ErrorCode::AlreadyOpen => Self::of_open(path),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn of_open(path: &Path) -> Result<Self> {
+        let real = path.canonicalize().map_err(|error| cannot_look(path, &error))?;
+        let socket = socket_beside(&real);
+        // A socket's own path may be too long where the link's is not.
+        let socket = socket.read_link().unwrap_or(socket);
+        if let Ok(stream) = connect(&socket) {
+            drop(stream);
+            return Ok(Reach::Socket(socket));
+        }
+        match Ledger::builder().shared().open(path) {
+            Ok(ledger) => Ok(Reach::File(ledger)),
+            Err(error) if error.code() == ErrorCode::AlreadyOpen => Err(holder::held(&real)),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether another process answers.
+    pub(crate) fn is_live(&self) -> bool {
+        matches!(self, Reach::Socket(_))
+    }
+
+    /// Asks, and has the answer.
+    pub(crate) fn ask(&self, request: &Request) -> Result<Reply> {
+        match self {
+            Reach::File(ledger) => Ok(ledger.administer(request)?),
+            Reach::Socket(path) => ask_through(path, request),
+        }
+    }
+
+    /// Lets go of the file in good order.
+    pub(crate) fn close(self) -> Result<()> {
+        match self {
+            Reach::File(ledger) => match ledger.close() {
+                // What it found has been told; a file that is that much damaged is left as it is.
+                Err(error) if error.code() == ErrorCode::Poisoned => Ok(()),
+                closed => Ok(closed?),
+            },
+            Reach::Socket(_) => Ok(()),
+        }
+    }
+}
+
+fn cannot_look(path: &Path, error: &std::io::Error) -> Failure {
+    if error.kind() == ErrorKind::NotFound {
+        return Failure::new("no_file", format!("{}: there is no such file; this program makes none", path.display()));
+    }
+    Failure::new("unavailable", format!("{}: {error}", path.display()))
+}
+
+#[cfg(unix)]
+fn connect(path: &Path) -> std::io::Result<std::os::unix::net::UnixStream> {
+    std::os::unix::net::UnixStream::connect(path)
+}
+
+#[cfg(not(unix))]
+fn connect(_: &Path) -> std::io::Result<std::net::TcpStream> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// One line there, one line back.
+fn ask_through(path: &Path, request: &Request) -> Result<Reply> {
+    let gone = |error: &dyn std::fmt::Display| {
+        Failure::new(
+            "no_answer",
+            format!("{}: the process that has the ledger open did not answer: {error}", path.display()),
+        )
+    };
+    let answer = || {
+        let stream = connect(path)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let mut line = serde_json::to_string(request)?;
+        line.push('\n');
+        (&stream).write_all(line.as_bytes())?;
+        let mut answer = String::new();
+        BufReader::new(&stream).read_line(&mut answer)?;
+        std::io::Result::Ok(answer)
+    };
+    let answer = answer().map_err(|error| gone(&error))?;
+    match serde_json::from_str(&answer).map_err(|error| gone(&error))? {
+        Line::Ok(reply) => Ok(reply),
+        Line::Error(fault) => Err(fault.into()),
+    }
+}
