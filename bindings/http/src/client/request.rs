@@ -98,9 +98,6 @@ pub enum RequestError {
         "the address has user information before its host; take it out, and give credentials at each send, by what HttpTransport calls authorize"
     )]
     UserInformation,
-    /// An https address, and no TLS.
-    #[error("this transport was built without TLS; switch on the feature tls of keyledger-http")]
-    NoTls,
     /// A key that cannot stand in the field, quoted.
     #[error("the key cannot stand in the field; use printable ASCII characters")]
     Key,

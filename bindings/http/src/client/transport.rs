@@ -86,9 +86,6 @@ impl HttpTransport {
         request: &Request,
     ) -> Result<Enqueue, RequestError> {
         let secret: Vec<&str> = self.settings.secret.iter().map(String::as_str).collect();
-        if !cfg!(feature = "tls") && request.url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:")) {
-            return Err(RequestError::NoTls);
-        }
         request.to_enqueue(scope, operation, &self.settings.key_field, &secret)
     }
 
