@@ -27,7 +27,7 @@ pub(super) const MUTANTS: &[Mutant] = &[
     mutant(
         "outbox: O3, requeue beside another entry of the purpose",
         DECIDING,
-        ("if same && other.id != entry.id && (", "if same && other.id == entry.id && ("),
+        ("found.filter(|other| other.id != entry.id && (", "found.filter(|other| other.id == entry.id && ("),
         STORIES,
     ),
     mutant(
