@@ -4,6 +4,7 @@ use super::stage::{Stage, is_well};
 use keyledger::{Begin, Decision, Error, Fingerprint, Key, Operation, Response, Scope};
 use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -79,7 +80,8 @@ fn a_restore_can_be_interrupted_and_leaves_the_old_file_or_the_new_one() {
     assert!(interrupted(&stage, &["restore", "copy.kl", "--yes"]));
     let names: Vec<_> = std::fs::read_dir(stage.folder.path()).expect("a folder").flatten().collect();
     // The core's own unfinished copies end in `.new`: after a kill they stay, and nothing ever opens them (P5).
-    let is_left = |name: &str| name.contains("restoring") && !name.ends_with(".new");
-    let restoring = names.iter().filter(|file| is_left(&file.file_name().to_string_lossy())).count();
+    let is_left =
+        |path: &Path| path.to_string_lossy().contains("restoring") && path.extension() != Some("new".as_ref());
+    let restoring = names.iter().filter(|file| is_left(Path::new(&file.file_name()))).count();
     assert_eq!(restoring, 0, "{names:?}");
 }
