@@ -157,7 +157,8 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Two digits for each byte, in small letters.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

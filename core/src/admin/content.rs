@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::fingerprint;
 use crate::machine::record::AuditEntry;
 use crate::response::{Body, Response};
 
@@ -35,8 +36,7 @@ impl Content {
 
 /// Two digits for each byte, in small letters.
 pub fn hex(bytes: &[u8]) -> String {
-    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    fingerprint::hex(bytes)
 }
 
 /// The bytes that [`hex`] was given.

@@ -89,8 +89,15 @@ pub(crate) fn given_up_prefix(purpose_prefix: &[u8]) -> Vec<u8> {
     [purpose_prefix, &[GIVEN_UP]].concat()
 }
 
-fn purpose_class(settled: &EntryState) -> u8 {
-    if matches!(settled, EntryState::Answered { .. }) { ANSWERED } else { GIVEN_UP }
+/// What an entry says to whoever asks for its purpose.
+fn purpose_class(entry: &Entry) -> u8 {
+    match entry.state {
+        EntryState::Answered { .. } => ANSWERED,
+        EntryState::Dead(_) | EntryState::Cancelled { .. } => GIVEN_UP,
+        EntryState::Pending | EntryState::Sending { .. } | EntryState::Held { .. } | EntryState::Unknown(_) => {
+            UNSETTLED
+        }
+    }
 }
 
 /// What the rows of a scope's lines begin with.
@@ -157,9 +164,8 @@ pub(crate) fn rows(entry: &Entry, salt: &Salt) -> Vec<Vec<u8>> {
         change_key(entry.change, entry.id),
     ];
     if let Some(purpose) = &entry.purpose {
-        let says = if entry.is_unsettled() { UNSETTLED } else { purpose_class(&entry.state) };
         let prefix = purpose_prefix(&entry.scope, &entry.lane, purpose, salt);
-        rows.push([prefix.as_slice(), &[says], &(u64::MAX - entry.id).to_be_bytes()].concat());
+        rows.push([prefix.as_slice(), &[purpose_class(entry)], &(u64::MAX - entry.id).to_be_bytes()].concat());
     }
     if entry.is_in_line() {
         let (again, place) = match entry.order {

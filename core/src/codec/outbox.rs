@@ -88,8 +88,7 @@ impl OutboxRow {
 
     /// How many are unsettled.
     pub(crate) fn unsettled(&self) -> u64 {
-        use EntryStateName::{Held, Pending, Sending, Unknown};
-        [Pending, Sending, Held, Unknown].into_iter().map(|state| self.count(state)).sum()
+        EntryStateName::ALL.into_iter().filter(|state| !state.is_settled()).map(|state| self.count(state)).sum()
     }
 
     /// Moves one entry from its old state to its new one; `None` is no entry.

@@ -25,6 +25,11 @@ pub(super) enum Goal {
 }
 
 impl Goal {
+    /// Nothing is due within `span` from now.
+    pub(super) fn drained_in(span: Duration, settings: &Settings) -> Self {
+        Goal::DrainedUntil(settings.outbox.monotonic_ms().saturating_add(millis(span)))
+    }
+
     /// Whether what can happen in `wakes_in_ms` is none of its business any more.
     fn excludes(&self, wakes_in_ms: Option<i64>, now_ms: u64) -> bool {
         match self {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::error::DriverError;
 use super::settings::Settings;
 use crate::entry::{EntryId, EntryView};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::key::Scope;
 use crate::machine::standing::EntryStateName;
 use crate::outbox::{Changes, EntryFilter};
@@ -45,12 +45,12 @@ impl Drained {
 
     /// How many are unsettled.
     pub fn unsettled(&self) -> u64 {
-        EntryStateName::ALL.into_iter().filter(|state| !is_settled(*state)).map(|state| self.count(state)).sum()
+        EntryStateName::ALL.into_iter().filter(|state| !state.is_settled()).map(|state| self.count(state)).sum()
     }
 }
 
 /// The states of a scope's entries, followed from change to change.
-pub(super) struct Tally {
+struct Tally {
     scope: Scope,
     changes: Changes,
     states: HashMap<EntryId, EntryStateName>,
@@ -59,10 +59,6 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn begin(settings: &Settings) -> Result<Self, DriverError> {
-        Self::read(settings).map_err(|source| DriverError { source, reports: Vec::new() })
-    }
-
     fn read(settings: &Settings) -> Result<Self> {
         let Settings { outbox, scope, .. } = settings;
         // From before the first page on, so that what changes while it reads is seen again.
@@ -92,7 +88,7 @@ impl Tally {
     }
 
     fn settled(&self) -> u64 {
-        self.count(is_settled)
+        self.count(EntryStateName::is_settled)
     }
 
     fn count(&self, counts: impl Fn(EntryStateName) -> bool) -> u64 {
@@ -106,23 +102,42 @@ impl Tally {
         Ok(())
     }
 
-    pub(super) fn progress(&mut self, sent: u64) -> Result<DrainProgress> {
+    fn progress(&mut self, sent: u64) -> Result<DrainProgress> {
         self.catch_up()?;
         let settled = self.settled().saturating_sub(self.settled_before);
-        Ok(DrainProgress { sent, settled, remaining: self.count(|state| !is_settled(state)) })
-    }
-
-    pub(super) fn drained(mut self, sent: u64, was_stopped: bool) -> Result<Drained, DriverError> {
-        match self.progress(sent) {
-            Ok(DrainProgress { sent, settled, .. }) => Ok(Drained { sent, settled, was_stopped, counts: self.counts }),
-            Err(source) => Err(DriverError { source, reports: Vec::new() }),
-        }
+        Ok(DrainProgress { sent, settled, remaining: self.count(|state| !state.is_settled()) })
     }
 }
 
-fn is_settled(state: EntryStateName) -> bool {
-    match state {
-        EntryStateName::Pending | EntryStateName::Sending | EntryStateName::Held | EntryStateName::Unknown => false,
-        EntryStateName::Answered | EntryStateName::Dead | EntryStateName::Cancelled => true,
+/// A drain under way: what it counts, and whom it tells.
+pub(super) struct Draining<P> {
+    tally: Tally,
+    sent: u64,
+    progress: P,
+}
+
+impl<P: FnMut(&DrainProgress)> Draining<P> {
+    /// Reads what there is, and tells for the first time.
+    pub(super) fn begin(settings: &Settings, progress: P) -> Result<Self, DriverError> {
+        let mut draining = Self { tally: Tally::read(settings).map_err(without_reports)?, sent: 0, progress };
+        draining.tell(0);
+        Ok(draining)
     }
+
+    /// So many deliveries were sent so far.
+    pub(super) fn tell(&mut self, sent: u64) {
+        self.sent = sent;
+        if let Ok(now) = self.tally.progress(sent) {
+            (self.progress)(&now);
+        }
+    }
+
+    pub(super) fn drained(mut self, was_stopped: bool) -> Result<Drained, DriverError> {
+        let DrainProgress { sent, settled, .. } = self.tally.progress(self.sent).map_err(without_reports)?;
+        Ok(Drained { sent, settled, was_stopped, counts: self.tally.counts })
+    }
+}
+
+fn without_reports(source: Error) -> DriverError {
+    DriverError { source, reports: Vec::new() }
 }

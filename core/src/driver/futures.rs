@@ -8,12 +8,11 @@ use std::time::Duration;
 
 use super::alarm::Alarm;
 use super::course::{Course, Goal, Step};
-use super::drain::{DrainProgress, Drained, Tally};
+use super::drain::{DrainProgress, Drained, Draining};
 use super::error::DriverError;
 use super::sendings::{Task, Tasks, Woken};
 use super::settings::Settings;
 use super::stop::Stop;
-use crate::clock::millis;
 use crate::delivery::{Delivery, Report};
 use crate::error::{Error, Result};
 use crate::key::Scope;
@@ -77,23 +76,11 @@ impl AsyncDriver {
     ///
     /// # Errors
     /// As [`run`](AsyncDriver::run). Storage that fails is tried again until `until` is over.
-    pub async fn drain(
-        &self,
-        until: Duration,
-        mut progress: impl FnMut(&DrainProgress),
-    ) -> Result<Drained, DriverError> {
-        let goal = Goal::DrainedUntil(self.settings.outbox.monotonic_ms().saturating_add(millis(until)));
-        let mut tally = Tally::begin(&self.settings)?;
-        let mut sent = 0;
-        let mut tell = |sent_now: u64| {
-            sent = sent_now;
-            if let Ok(now) = tally.progress(sent_now) {
-                progress(&now);
-            }
-        };
-        tell(0);
-        self.drive(goal, std::future::pending(), tell).await?;
-        tally.drained(sent, self.settings.stop.is_stopped())
+    pub async fn drain(&self, until: Duration, progress: impl FnMut(&DrainProgress)) -> Result<Drained, DriverError> {
+        let goal = Goal::drained_in(until, &self.settings);
+        let mut draining = Draining::begin(&self.settings, progress)?;
+        self.drive(goal, std::future::pending(), |sent| draining.tell(sent)).await?;
+        draining.drained(self.settings.stop.is_stopped())
     }
 
     async fn drive(

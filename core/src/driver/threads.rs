@@ -5,13 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::course::{Course, Goal, Step};
-use super::drain::{DrainProgress, Drained, Tally};
+use super::drain::{DrainProgress, Drained, Draining};
 use super::error::DriverError;
 use super::handle::DriverHandle;
 use super::senders::Senders;
 use super::settings::Settings;
 use super::stop::Stop;
-use crate::clock::millis;
 use crate::error::{Error, Result};
 use crate::key::Scope;
 use crate::outbox::Outbox;
@@ -96,19 +95,11 @@ impl Driver {
     ///
     /// # Errors
     /// As [`run_until`](Driver::run_until). Storage that fails is tried again until `until` is over.
-    pub fn drain(&self, until: Duration, mut progress: impl FnMut(&DrainProgress)) -> Result<Drained, DriverError> {
-        let goal = Goal::DrainedUntil(self.settings.outbox.monotonic_ms().saturating_add(millis(until)));
-        let mut tally = Tally::begin(&self.settings)?;
-        let mut sent = 0;
-        let mut tell = |sent_now: u64| {
-            sent = sent_now;
-            if let Ok(now) = tally.progress(sent_now) {
-                progress(&now);
-            }
-        };
-        tell(0);
-        self.drive(goal, &[&self.settings.stop], tell)?;
-        tally.drained(sent, self.settings.stop.is_stopped())
+    pub fn drain(&self, until: Duration, progress: impl FnMut(&DrainProgress)) -> Result<Drained, DriverError> {
+        let goal = Goal::drained_in(until, &self.settings);
+        let mut draining = Draining::begin(&self.settings, progress)?;
+        self.drive(goal, &[&self.settings.stop], |sent| draining.tell(sent))?;
+        draining.drained(self.settings.stop.is_stopped())
     }
 
     fn drive(&self, goal: Goal, stops: &[&Stop], mut after_turn: impl FnMut(u64)) -> Result<(), DriverError> {

@@ -7,8 +7,8 @@ use super::{Answer, Asked, Engine, EngineError};
 use crate::codec::address::Address;
 use crate::wake::{Bell, ring_after};
 
-/// Nobody wakes a waiter of another process: in a shared ledger it looks this often.
-const LOOK_EVERY_MS: u64 = 50;
+/// Nobody wakes a waiter of another process: in a shared ledger whoever waits looks this often.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// A place among those who wait for a key id; given up when dropped.
 pub(crate) struct Waiting {
@@ -53,7 +53,7 @@ impl Engine {
                 waiting = Some(Waiting::register(self, &asked.address));
                 continue;
             };
-            place.bell.wait(self.nap(rest_ms, left_ms));
+            place.bell.wait(self.nap_of(rest_ms, left_ms));
         }
     }
 
@@ -75,7 +75,7 @@ impl Engine {
                 waiting = Some(Waiting::register(&self, &asked.address));
                 continue;
             };
-            ring_after(&place.bell, self.nap(rest_ms, left_ms));
+            ring_after(&place.bell, self.nap_of(rest_ms, left_ms));
             place.bell.rung().await;
         }
     }
@@ -86,9 +86,12 @@ impl Engine {
     }
 
     /// Until the wait is over, the lease may be, or another process may have settled, whichever is first.
-    fn nap(&self, rest_ms: u64, left_ms: u64) -> Duration {
-        let nap_ms = rest_ms.min(left_ms.max(1));
-        let nap_ms = if self.is_shared() { nap_ms.min(LOOK_EVERY_MS) } else { nap_ms };
-        self.clock.sleep_for(Duration::from_millis(nap_ms))
+    fn nap_of(&self, rest_ms: u64, left_ms: u64) -> Duration {
+        self.nap(Duration::from_millis(rest_ms.min(left_ms.max(1))))
+    }
+
+    /// How long to wait for a bell before looking again, for `span` of the ledger's clock to pass.
+    pub(crate) fn nap(&self, span: Duration) -> Duration {
+        self.clock.sleep_for(if self.is_shared() { span.min(LOOK_EVERY) } else { span })
     }
 }

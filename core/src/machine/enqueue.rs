@@ -105,21 +105,11 @@ pub(crate) fn succeed(old: &Entry, id: u64, key: Key, now: Moment) -> Entry {
     Entry {
         id,
         key,
-        state: EntryState::Pending,
         fence: 0,
-        tries: 0,
-        given_back: 0,
         errors: Vec::new(),
-        ready_at: now.at,
-        in_doubt: false,
-        first_unknown: None,
-        key_known_until: None,
-        send_by: None,
-        created_at: now.at,
         created_at_ms: now.stamp.wall_ms,
-        stays: None,
         successor: None,
         audit: Vec::new(),
-        ..old.clone()
+        ..old.clone().begun_anew(now)
     }
 }

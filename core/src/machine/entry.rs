@@ -112,10 +112,7 @@ pub(crate) struct EntryTerms {
 impl Entry {
     /// Nothing is settled yet: it may be sent, or somebody must decide (O3).
     pub(crate) fn is_unsettled(&self) -> bool {
-        match self.state {
-            EntryState::Pending | EntryState::Sending { .. } | EntryState::Held { .. } | EntryState::Unknown(_) => true,
-            EntryState::Answered { .. } | EntryState::Dead(_) | EntryState::Cancelled { .. } => false,
-        }
+        !self.state_name().is_settled()
     }
 
     /// It was answered, and its purpose is still answered with it (O3).
@@ -202,6 +199,23 @@ impl Entry {
             EntryState::Answered { .. } => EntryStateName::Answered,
             EntryState::Dead(_) => EntryStateName::Dead,
             EntryState::Cancelled { .. } => EntryStateName::Cancelled,
+        }
+    }
+
+    /// As if it had been enqueued now and never sent; what was said about it stays.
+    pub(super) fn begun_anew(self, now: Moment) -> Self {
+        Self {
+            state: EntryState::Pending,
+            tries: 0,
+            given_back: 0,
+            in_doubt: false,
+            first_unknown: None,
+            key_known_until: None,
+            ready_at: now.at,
+            created_at: now.at,
+            send_by: None,
+            stays: None,
+            ..self
         }
     }
 

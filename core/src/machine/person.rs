@@ -63,19 +63,7 @@ pub(crate) fn resume(entry: &Entry, now: Moment) -> Option<Entry> {
 /// O3: a dead entry is sent again with its key, its tries counted anew. `None`: it is not dead, or another took its place.
 pub(crate) fn requeue(entry: &Entry, now: Moment) -> Option<Entry> {
     match &entry.state {
-        EntryState::Dead(reason) if *reason != DeadReason::Superseded => Some(Entry {
-            state: EntryState::Pending,
-            tries: 0,
-            given_back: 0,
-            in_doubt: false,
-            first_unknown: None,
-            key_known_until: None,
-            ready_at: now.at,
-            created_at: now.at,
-            send_by: None,
-            stays: None,
-            ..entry.clone()
-        }),
+        EntryState::Dead(reason) if *reason != DeadReason::Superseded => Some(entry.clone().begun_anew(now)),
         EntryState::Dead(_)
         | EntryState::Pending
         | EntryState::Sending { .. }

@@ -45,6 +45,14 @@ impl EntryStateName {
         EntryStateName::Cancelled,
     ];
 
+    /// Whether there is a final answer, or never will be one.
+    pub const fn is_settled(self) -> bool {
+        match self {
+            EntryStateName::Pending | EntryStateName::Sending | EntryStateName::Held | EntryStateName::Unknown => false,
+            EntryStateName::Answered | EntryStateName::Dead | EntryStateName::Cancelled => true,
+        }
+    }
+
     /// The name that every language and the scenarios use.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -12,8 +12,6 @@ use crate::error::{Error, Result};
 use crate::key::Scope;
 use crate::wake::ring_after;
 
-/// Changes of another process ring no bell here: in a shared ledger whoever waits looks this often.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How many changes are read at a time.
 const CHANGES_PAGE: usize = 256;
 
@@ -126,9 +124,7 @@ impl Outbox {
 
     /// How long to wait for the bell before looking again, for `span` of the ledger's clock to pass.
     pub(crate) fn nap(&self, span: Duration) -> Duration {
-        let engine = self.engine();
-        let nap = engine.clock.sleep_for(span);
-        if engine.is_shared() { nap.min(LOOK_EVERY) } else { nap }
+        self.engine().nap(span)
     }
 
     /// A place among those who are woken by every change.
@@ -213,7 +209,7 @@ impl Changes {
         if self.page.is_empty() {
             let engine = self.outbox.engine();
             let found = engine.outbox_changes(&self.outbox.opened.terms, self.after, CHANGES_PAGE)?;
-            self.page = found.entries.into_iter().map(EntryView::of).collect();
+            self.page = found.into_iter().map(EntryView::of).collect();
         }
         let next = self.page.pop_front();
         if let Some(entry) = &next {

@@ -1,6 +1,8 @@
 //! Commands about the outbox.
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use keyledger::EntryStateName;
 
 use super::Person;
 
@@ -52,8 +54,8 @@ pub(crate) enum OutboxCommand {
 #[derive(Args, Debug)]
 pub(crate) struct EntryListArguments {
     /// Those in this state
-    #[arg(long, value_enum)]
-    pub(crate) state: Option<EntryState>,
+    #[arg(long, value_parser = PossibleValuesParser::new(EntryStateName::ALL.map(EntryStateName::as_str)))]
+    pub(crate) state: Option<String>,
     /// Those of this scope
     #[arg(long)]
     pub(crate) scope: Option<String>,
@@ -69,29 +71,4 @@ pub(crate) struct EntryListArguments {
     /// Every page
     #[arg(long)]
     pub(crate) all: bool,
-}
-
-#[derive(ValueEnum, Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EntryState {
-    Pending,
-    Sending,
-    Held,
-    Unknown,
-    Answered,
-    Dead,
-    Cancelled,
-}
-
-impl EntryState {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            EntryState::Pending => "pending",
-            EntryState::Sending => "sending",
-            EntryState::Held => "held",
-            EntryState::Unknown => "unknown",
-            EntryState::Answered => "answered",
-            EntryState::Dead => "dead",
-            EntryState::Cancelled => "cancelled",
-        }
-    }
 }

@@ -39,7 +39,6 @@ pub(super) fn run(desk: &Desk, command: OutboxCommand) -> Result<()> {
 
 fn list(desk: &Desk, arguments: EntryListArguments) -> Result<()> {
     let EntryListArguments { state, scope, lane, limit, after, all } = arguments;
-    let state = state.map(|state| state.name().to_owned());
     let mut query = EntryQuery { state, scope, lane, after, limit, contents: false };
     loop {
         let reply = desk.reach.ask(&Request::Entries(query.clone()))?;

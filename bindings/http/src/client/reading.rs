@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use keyledger::KeyAdvice;
+pub use keyledger::options::RETRY_AFTER_MAX;
 use serde_json::Value;
 
 use crate::answers::{EXPIRES_FIELD, REPLAYED_FIELD};
 use crate::date::instant_ms;
 use crate::message::Answer;
 use crate::problem::{Case, PROBLEM_MEDIA_TYPE};
-
-/// The longest wait that a server can ask for (contract, section 12).
-pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
 
 /// What to do next, by the answer alone (O8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -36,7 +36,7 @@ impl Desk<'_, '_> {
         self.check_room(asking.wanted.request_bytes)?;
         let key = asking.wanted.key.clone().unwrap_or_else(|| self.new_key());
         // Another handle may have declared the lane since this one was opened: entries of a lane have one order.
-        let order = reading::declared(self.session.overlay, &asking.wanted.lane)?.unwrap_or(asking.order);
+        let order = reading::declared(self.session.overlay, asking.wanted.lane.as_str())?.unwrap_or(asking.order);
         let entry = enqueue::create(&asking.wanted, self.row.next_id, key, order, self.now);
         let entry = self.add(entry, &asking.request);
         Ok(Enqueued { peeked: Peeked { entry, now: self.now }, created: true })

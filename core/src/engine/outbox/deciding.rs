@@ -6,7 +6,7 @@ use super::{Desk, OutboxTerms, reading};
 use crate::codec::line;
 use crate::codec::outbox::{self, Declared, LaneRow};
 use crate::engine::recovery::prefix_end;
-use crate::engine::{EngineError, Session, read_with};
+use crate::engine::{EngineError, Session};
 use crate::key::{LaneName, Scope};
 use crate::machine::enqueue::succeed;
 use crate::machine::entry::{Entry, Order, Peeked, ended};
@@ -111,10 +111,8 @@ impl Session<'_> {
 fn stored_lanes(session: &Session<'_>) -> Result<Lanes, EngineError> {
     let mut lanes = Lanes::new();
     for key in reading::keys(session.overlay, &[line::DECLARED], usize::MAX)? {
-        let declared: Option<Declared> =
-            read_with(session.overlay, Space::Outbox, &key, |bytes| outbox::decode("a lane's settings", bytes))?;
         let name = String::from_utf8_lossy(&key[1..]).into_owned();
-        lanes.extend(declared.map(|declared| (name, declared.into())));
+        lanes.extend(reading::declared(session.overlay, &name)?.map(|order| (name, order)));
     }
     Ok(lanes)
 }
@@ -132,7 +130,7 @@ impl Desk<'_, '_> {
         }
     }
 
-    /// The entry as it counts now: what time has made of it is stored first.
+    /// The entry as it counts now, what time has made of it included.
     fn current(&self, id: u64) -> Result<Entry, EngineError> {
         let old = self.the_entry(id)?;
         Ok(ended(&old, self.now, &self.terms.entry).unwrap_or(old))
@@ -161,10 +159,8 @@ impl Desk<'_, '_> {
     fn resume_scope(mut self, scope: &Scope) -> Result<(u64, u64), EngineError> {
         let mark = line::scope_mark(scope, &self.session.engine.salt);
         let (mut lanes, mut entries) = (0, 0);
-        for key in reading::keys(self.session.overlay, &line::lanes_prefix(mark), usize::MAX)? {
-            let lane: Option<LaneRow> =
-                read_with(self.session.overlay, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
-            let Some(lane) = lane.filter(|lane| lane.held.is_some() && lane.scope == scope.as_str()) else { continue };
+        let held = reading::lane_rows_of(self.session.engine, self.session.overlay, scope)?;
+        for (key, lane) in held.into_iter().filter(|(_, lane)| lane.held.is_some()) {
             if lane.paused_until > self.now.at {
                 let row = outbox::encode(&LaneRow { held: None, ..lane });
                 self.session.overlay.put(Space::Outbox, key, row);
@@ -246,14 +242,9 @@ impl Desk<'_, '_> {
 
     /// What is held or paused tells a scope's name too.
     fn forget_lanes(&mut self, scope: &Scope) -> Result<(), EngineError> {
-        let mark = line::scope_mark(scope, &self.session.engine.salt);
-        for key in reading::keys(self.session.overlay, &line::lanes_prefix(mark), usize::MAX)? {
-            let lane: Option<LaneRow> =
-                read_with(self.session.overlay, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
-            if lane.is_some_and(|lane| lane.scope == scope.as_str()) {
-                self.session.overlay.delete(Space::Outbox, key);
-                self.store_row();
-            }
+        for (key, _) in reading::lane_rows_of(self.session.engine, self.session.overlay, scope)? {
+            self.session.overlay.delete(Space::Outbox, key);
+            self.store_row();
         }
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(crate) struct EntryFilter {
     pub(crate) limit: usize,
 }
 
-/// Entries, and where to go on: an id, or a change.
+/// A page of entries, and the id after which the next begins.
 pub(crate) struct Entries {
     pub(crate) entries: Vec<Peeked>,
     pub(crate) next: Option<u64>,
@@ -65,6 +65,27 @@ pub(super) fn lane(view: &dyn Snapshot, scope: Mark, lane: Mark) -> Result<Optio
     read_with(view, Space::Outbox, &line::lane_key(scope, lane), |bytes| outbox::decode("a lane", bytes))
 }
 
+/// The rows of lanes that are held or paused, or were, with their keys.
+pub(super) fn lane_rows(view: &dyn Snapshot, prefix: &[u8]) -> Result<Vec<(Vec<u8>, LaneRow)>, EngineError> {
+    let mut rows = Vec::new();
+    for key in keys(view, prefix, usize::MAX)? {
+        let lane = read_with(view, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
+        rows.extend(lane.map(|lane| (key, lane)));
+    }
+    Ok(rows)
+}
+
+/// The same of one scope.
+pub(super) fn lane_rows_of(
+    engine: &Engine,
+    view: &dyn Snapshot,
+    scope: &Scope,
+) -> Result<Vec<(Vec<u8>, LaneRow)>, EngineError> {
+    let mut rows = lane_rows(view, &line::lanes_prefix(line::scope_mark(scope, &engine.salt)))?;
+    rows.retain(|(_, lane)| lane.scope == scope.as_str());
+    Ok(rows)
+}
+
 /// At most `limit` keys that begin with `prefix`.
 pub(super) fn keys(view: &dyn Snapshot, prefix: &[u8], limit: usize) -> Result<Vec<Vec<u8>>, EngineError> {
     keys_between(view, prefix, &prefix_end(prefix), limit)
@@ -81,10 +102,9 @@ pub(super) fn keys_between(
 }
 
 /// How a lane was declared last, by whatever handle.
-pub(super) fn declared(view: &dyn Snapshot, lane: &LaneName) -> Result<Option<Order>, EngineError> {
-    let declared: Option<Declared> = read_with(view, Space::Outbox, &line::declared_key(lane.as_str()), |bytes| {
-        outbox::decode("a lane's settings", bytes)
-    })?;
+pub(super) fn declared(view: &dyn Snapshot, lane: &str) -> Result<Option<Order>, EngineError> {
+    let declared: Option<Declared> =
+        read_with(view, Space::Outbox, &line::declared_key(lane), |bytes| outbox::decode("a lane's settings", bytes))?;
     Ok(declared.map(Order::from))
 }
 
@@ -205,42 +225,34 @@ impl Engine {
         }
     }
 
-    /// At most `limit` entries that changed after that change, in the order of their last changes; and where to go on.
-    pub(crate) fn outbox_changes(&self, terms: &OutboxTerms, after: u64, limit: usize) -> Result<Entries, EngineError> {
-        let (view, row, now) = self.look_at_outbox(terms)?;
+    /// At most `limit` entries that changed after that change, in the order of their last changes.
+    pub(crate) fn outbox_changes(
+        &self,
+        terms: &OutboxTerms,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Peeked>, EngineError> {
+        let (view, _, now) = self.look_at_outbox(terms)?;
         let from = line::change_key(after.saturating_add(1), 0);
         let mut entries = Vec::new();
-        let mut next = Some(row.next_change - 1);
         for key in keys_between(&*view, &from, &prefix_end(&[line::CHANGES]), limit)? {
-            next = Some(line::read_number(&key)?);
             entries.extend(entry(&*view, line::read_id(&key)?)?.map(|entry| Peeked { entry, now }));
         }
-        Ok(Entries { entries, next })
+        Ok(entries)
     }
 
     /// The outbox as a whole, and the lanes that are held or paused.
     pub(crate) fn outbox_stats(&self, terms: &OutboxTerms) -> Result<(OutboxRow, Vec<Lane>), EngineError> {
         let (view, mut row, now) = self.look_at_outbox(terms)?;
         row.budget = row.budget.at(terms.budget, now.at);
-        let mut lanes = Vec::new();
-        for key in keys(&*view, &[line::LANES], usize::MAX)? {
-            let lane = read_with(&*view, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
-            lanes.extend(lane.map(|row| Lane { row, now }));
-        }
-        Ok((row, lanes))
+        let lanes = lane_rows(&*view, &[line::LANES])?.into_iter().map(|(_, row)| Lane { row, now });
+        Ok((row, lanes.collect()))
     }
 
     /// Whether a lane of a scope is held.
     pub(crate) fn outbox_has_held_lane(&self, scope: &Scope) -> Result<bool, EngineError> {
-        let view = self.snapshot()?;
-        for key in keys(&*view, &line::lanes_prefix(line::scope_mark(scope, &self.salt)), usize::MAX)? {
-            let lane: Option<LaneRow> =
-                read_with(&*view, Space::Outbox, &key, |bytes| outbox::decode("a lane", bytes))?;
-            if lane.is_some_and(|lane| lane.held.is_some() && lane.scope == scope.as_str()) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let lanes = lane_rows_of(self, &*self.snapshot()?, scope)?;
+        Ok(lanes.iter().any(|(_, lane)| lane.held.is_some()))
     }
 
     /// O11: the earliest instant, on the wall clock, at which `lease_due` could hand something out or change a state.
