@@ -100,6 +100,21 @@ impl Ledger {
         Ok(decision)
     }
 
+    /// The answer of [`begin_with`](Ledger::begin_with) where it is to be had without waiting for a commit, another process or time;
+    /// `None` where `begin_with` has to be asked. For hosts that must let go of a lock of their own around whatever waits.
+    ///
+    /// # Errors
+    /// As [`begin_with`](Ledger::begin_with).
+    pub fn begin_at_once(&self, begin: &Begin) -> Result<Option<Decision>> {
+        let asked = begin.check(self.engine())?;
+        if self.engine().is_shared() {
+            return Ok(None);
+        }
+        let answer = self.engine().begin_without_commit(&asked)?;
+        let answer = answer.filter(|answer| begin.wait_ms() == 0 || !matches!(answer, Answer::InProgress { .. }));
+        Ok(answer.map(|answer| self.decision(answer, begin.operation())))
+    }
+
     /// Decides each as if alone, in order, so that the second of two equal key ids meets what the first one made; all in one
     /// commit. Waits are not looked at.
     ///

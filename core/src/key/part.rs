@@ -66,6 +66,9 @@ pub enum KeyErrorReason {
         /// Where it is, counted in bytes from 0.
         at: usize,
     },
+    /// Bytes that are no UTF-8, or half of a surrogate pair in a language whose text may hold one.
+    #[error("is no text that UTF-8 can hold: encode it, or use a hash of it")]
+    NotUtf8,
 }
 
 /// A part of a key id that L1 refuses. Nothing was stored.
@@ -212,7 +215,21 @@ impl LaneName {
     pub(crate) const DEFAULT: LaneName = Self(Text::Literal("default"));
 }
 
+/// The text of a part, from a language whose text may hold what UTF-8 cannot.
+fn utf8(part: Part, bytes: &[u8]) -> Result<&str, KeyError> {
+    std::str::from_utf8(bytes).map_err(|_| KeyError { part, reason: KeyErrorReason::NotUtf8 })
+}
+
 impl Scope {
+    /// [`Scope::new`] of bytes, for languages whose text may hold what UTF-8 cannot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Scope::new`], and [`KeyErrorReason::NotUtf8`].
+    pub fn from_utf8(bytes: &[u8]) -> Result<Self, KeyError> {
+        Self::new(utf8(Part::Scope, bytes)?)
+    }
+
     /// The scope of a program that has one principal and says so on purpose (L3): the text `(single)`.
     pub const fn single() -> Self {
         Self(Text::Literal("(single)"))
@@ -220,6 +237,15 @@ impl Scope {
 }
 
 impl Key {
+    /// [`Key::new`] of bytes, for languages whose text may hold what UTF-8 cannot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Key::new`], and [`KeyErrorReason::NotUtf8`].
+    pub fn from_utf8(bytes: &[u8]) -> Result<Self, KeyError> {
+        Self::new(utf8(Part::Key, bytes)?)
+    }
+
     /// A key of text that is known to keep L1.
     pub(super) fn of_checked(text: &str) -> Self {
         debug_assert!(check(Part::Key, text).is_ok());

@@ -1,0 +1,158 @@
+"""Errors: one base, one class to each stable code of the contract (section 11)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class KeyledgerError(Exception):
+    """A call that could not be answered. Decisions of `begin` are answers, not errors.
+
+    `code` is the same in every language.
+    """
+
+    code: ClassVar[str] = "keyledger"
+
+
+class InvalidKey(KeyledgerError):
+    """A scope, operation name or key that L1 refuses: empty, longer than 255 bytes of UTF-8, or with a control character."""
+
+    code = "invalid_key"
+
+
+class InvalidArgument(KeyledgerError):
+    """An argument outside its range; the message names it."""
+
+    code = "invalid_argument"
+
+
+class ClaimLost(KeyledgerError):
+    """The claim is somebody else's now, or was settled otherwise: throw the result away."""
+
+    code = "claim_lost"
+
+
+class ClaimSettled(KeyledgerError):
+    """This very object was settled before."""
+
+    code = "claim_settled"
+
+
+class NotFound(KeyledgerError):
+    """There is no such record, or entry."""
+
+    code = "not_found"
+
+
+class NotParked(KeyledgerError):
+    """The record is not parked under that fence."""
+
+    code = "not_parked"
+
+
+class PurposeConflict(KeyledgerError):
+    """The purpose has an entry with another request; `entry` is that entry."""
+
+    code = "purpose_conflict"
+
+
+class KeyConflict(KeyledgerError):
+    """The key has an entry with another request; `entry` is that entry."""
+
+    code = "key_conflict"
+
+
+class OutboxFull(KeyledgerError):
+    """The outbox has no room for another unsettled entry. Nothing was stored."""
+
+    code = "outbox_full"
+
+
+class WrongState(KeyledgerError):
+    """The entry is in a state in which this cannot be done."""
+
+    code = "wrong_state"
+
+
+class UniqueViolation(KeyledgerError):
+    """`insert_unique` met a row."""
+
+    code = "unique_violation"
+
+
+class CompareFailed(KeyledgerError):
+    """`compare_and_set` met another value."""
+
+    code = "compare_failed"
+
+
+class TooLarge(KeyledgerError):
+    """Something is longer than its limit."""
+
+    code = "too_large"
+
+
+class Reentrant(KeyledgerError):
+    """A call to the ledger from inside a closure that it runs."""
+
+    code = "reentrant"
+
+
+class AlreadyOpen(KeyledgerError):
+    """Another process or handle holds the file."""
+
+    code = "already_open"
+
+
+class Forked(KeyledgerError):
+    """The handle was opened before a fork, and this is the child: open the ledger after forking."""
+
+    code = "forked"
+
+
+class Suspended(KeyledgerError):
+    """The handle is suspended."""
+
+    code = "suspended"
+
+
+class Closed(KeyledgerError):
+    """The handle is closed."""
+
+    code = "closed"
+
+
+class Unavailable(KeyledgerError):
+    """The file cannot be read or made right now, or what was asked cannot be done right now."""
+
+    code = "unavailable"
+
+
+class WrongFormat(KeyledgerError):
+    """The file is of another kind or format version. It was not changed."""
+
+    code = "wrong_format"
+
+
+class Corrupt(KeyledgerError):
+    """The file is damaged."""
+
+    code = "corrupt"
+
+
+class Poisoned(KeyledgerError):
+    """An earlier commit failed: call `reopen`, then repeat the call."""
+
+    code = "poisoned"
+
+
+class Ambiguous(KeyledgerError):
+    """It is open whether this was stored: call `reopen`, then repeat the call."""
+
+    code = "ambiguous"
+
+
+class Storage(KeyledgerError):
+    """The operating system refused. Nothing was stored."""
+
+    code = "storage"

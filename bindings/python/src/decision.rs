@@ -1,0 +1,102 @@
+//! What `begin` answers, as small classes for `match`.
+
+use keyledger::{Decision, Outcome};
+use pyo3::prelude::*;
+
+use crate::argument::seconds;
+use crate::claim::PyClaim;
+use crate::response::PyResponse;
+
+/// Yours to run.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct Acquired {
+    #[pyo3(get)]
+    claim: Py<PyClaim>,
+}
+
+/// It was done before; this is the answer that was given then.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct Replay {
+    #[pyo3(get)]
+    response: PyResponse,
+    #[pyo3(get)]
+    outcome: &'static str,
+    #[pyo3(get)]
+    settled_at_ms: u64,
+    #[pyo3(get)]
+    expires_at_ms: u64,
+}
+
+/// Somebody is at it.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct InProgress {
+    #[pyo3(get)]
+    running_for_seconds: f64,
+    #[pyo3(get)]
+    retry_after_seconds: f64,
+}
+
+/// The key was for another request.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct Mismatch;
+
+/// Held for a person.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct Parked {
+    #[pyo3(get)]
+    reason: String,
+    #[pyo3(get)]
+    since_ms: u64,
+}
+
+/// Settled so long ago that the answer is gone.
+#[pyclass(module = "keyledger", frozen)]
+pub(crate) struct Gone;
+
+macro_rules! matched {
+    ($name:ident, $word:literal, ($($field:literal),*)) => {
+        #[pymethods]
+        impl $name {
+            #[classattr]
+            const KIND: &'static str = $word;
+
+            #[classattr]
+            fn __match_args__(py: Python<'_>) -> PyResult<Bound<'_, pyo3::types::PyTuple>> {
+                pyo3::types::PyTuple::new(py, [$($field),*] as [&str; _])
+            }
+        }
+    };
+}
+
+matched!(Acquired, "acquired", ("claim"));
+matched!(Replay, "replay", ("response", "outcome"));
+matched!(InProgress, "in_progress", ("retry_after_seconds"));
+matched!(Mismatch, "mismatch", ());
+matched!(Parked, "parked", ("reason", "since_ms"));
+matched!(Gone, "gone", ());
+
+/// The decision as an object of Python's.
+pub(crate) fn told(py: Python<'_>, decision: Decision) -> PyResult<Py<PyAny>> {
+    Ok(match decision {
+        Decision::Acquired(claim) => Py::new(py, Acquired { claim: Py::new(py, PyClaim::new(claim))? })?.into_any(),
+        Decision::Replay(replay) => {
+            let outcome = match replay.outcome {
+                Outcome::Completed => "completed",
+                Outcome::Failed => "failed",
+            };
+            let (settled_at_ms, expires_at_ms) = (replay.settled_at_ms, replay.expires_at_ms);
+            let response = PyResponse(replay.response);
+            Py::new(py, Replay { response, outcome, settled_at_ms, expires_at_ms })?.into_any()
+        }
+        Decision::InProgress(in_progress) => {
+            let running_for_seconds = seconds(in_progress.running_for);
+            let retry_after_seconds = seconds(in_progress.retry_after);
+            Py::new(py, InProgress { running_for_seconds, retry_after_seconds })?.into_any()
+        }
+        Decision::Mismatch => Py::new(py, Mismatch)?.into_any(),
+        Decision::Parked(parked) => {
+            Py::new(py, Parked { reason: parked.reason.as_str().to_owned(), since_ms: parked.since_ms })?.into_any()
+        }
+        Decision::Gone => Py::new(py, Gone)?.into_any(),
+    })
+}

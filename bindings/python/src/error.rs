@@ -1,0 +1,66 @@
+//! The core's errors as exceptions of Python's: one class to each code, in `keyledger.errors`.
+
+use keyledger::Error;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
+
+/// The classes by code. The package brings its own: two copies of it in one process have each their own (P3 of two ledgers, too).
+static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
+
+/// Takes the package's exception classes, by code.
+#[pyfunction]
+pub(crate) fn register_errors(py: Python<'_>, classes: Bound<'_, PyDict>) {
+    let _ = CLASSES.set(py, classes.unbind());
+}
+
+/// A call that could not be answered, on its way to Python.
+#[derive(Debug)]
+pub(crate) struct Failure(PyErr);
+
+/// What the methods return.
+pub(crate) type Told<T> = Result<T, Failure>;
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure(Python::attach(|py| exception(py, &error)))
+    }
+}
+
+impl From<keyledger::KeyError> for Failure {
+    fn from(error: keyledger::KeyError) -> Self {
+        Error::from(error).into()
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Failure(error)
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}
+
+/// An argument outside its range.
+pub(crate) fn invalid_argument(why: impl Into<String>) -> PyErr {
+    Failure::from(Error::InvalidArgument(why.into())).into()
+}
+
+/// The error's exception, with its code and its message.
+pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
+    of_code(py, error.code().as_str(), &error.to_string())
+}
+
+fn of_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
+    let class = CLASSES.get(py).and_then(|classes| classes.bind(py).get_item(code).ok().flatten());
+    match class.map(|class| class.call1((message,))) {
+        Some(Ok(raised)) => PyErr::from_value(raised),
+        Some(Err(error)) => error,
+        None => PyRuntimeError::new_err(format!("keyledger: {code}: {message}")),
+    }
+}

@@ -1,0 +1,35 @@
+//! The native half of the Python package `keyledger`: one class to each handle of the core, one method to each of its calls.
+//!
+//! What is Python about the package (decorators, context managers, adapters) is written in Python, in `python/keyledger`. The
+//! interpreter's lock is let go of around every call that may wait for a disk, a lock or another thread.
+
+mod argument;
+mod claim;
+mod decision;
+mod error;
+mod fingerprint;
+mod ledger;
+mod operation;
+mod response;
+mod waiting;
+
+use pyo3::prelude::*;
+
+/// What Python imports.
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::claim::PyClaim;
+    #[pymodule_export]
+    use crate::decision::{Acquired, Gone, InProgress, Mismatch, Parked, Replay};
+    #[pymodule_export]
+    use crate::error::register_errors;
+    #[pymodule_export]
+    use crate::fingerprint::PyFingerprint;
+    #[pymodule_export]
+    use crate::ledger::PyLedger;
+    #[pymodule_export]
+    use crate::operation::PyOperation;
+    #[pymodule_export]
+    use crate::response::PyResponse;
+}

@@ -1,0 +1,59 @@
+//! A response, as the ledger keeps it.
+
+use keyledger::{Body, Response};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// What a handler answered: a media type and a body.
+#[pyclass(name = "Response", module = "keyledger", frozen, eq, from_py_object)]
+#[derive(Clone, PartialEq)]
+pub(crate) struct PyResponse(pub(crate) Response);
+
+#[pymethods]
+impl PyResponse {
+    #[new]
+    fn new(media_type: String, body: Vec<u8>) -> Self {
+        PyResponse(Response::new(media_type, body))
+    }
+
+    #[staticmethod]
+    fn of_bytes(body: Vec<u8>) -> Self {
+        PyResponse(Response::bytes(body))
+    }
+
+    #[staticmethod]
+    fn of_text(body: String) -> Self {
+        PyResponse(Response::text(body))
+    }
+
+    #[staticmethod]
+    fn empty() -> Self {
+        PyResponse(Response::empty())
+    }
+
+    #[getter]
+    fn media_type(&self) -> &str {
+        self.0.media_type()
+    }
+
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        self.0.stored_bytes().map(|bytes| PyBytes::new(py, bytes))
+    }
+
+    /// Length and SHA-256 of a body that was over the limit (S4).
+    #[getter]
+    fn omitted(&self, py: Python<'_>) -> Option<(u64, Py<PyBytes>)> {
+        match self.0.body() {
+            Body::Omitted { length, sha256 } => Some((*length, PyBytes::new(py, sha256).unbind())),
+            Body::Stored(_) => None,
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        match self.0.body() {
+            Body::Stored(bytes) => format!("Response({:?}, <{} bytes>)", self.0.media_type(), bytes.len()),
+            Body::Omitted { length, .. } => format!("Response({:?}, <{length} bytes, omitted>)", self.0.media_type()),
+        }
+    }
+}

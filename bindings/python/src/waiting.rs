@@ -1,0 +1,92 @@
+//! Futures of the core as futures of asyncio.
+//!
+//! One thread polls them. What is ready at once never sees it. A future of asyncio that was cancelled drops what it was to be told:
+//! settlements are queued when the call is made, so their outcome is stored all the same (S3), and a claim that reaches nobody ends
+//! its lease.
+
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use futures_executor::ThreadPool;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// The pool of this process, and whose it is: a forked child has none of its parent's threads (P3).
+static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
+
+/// A future of asyncio that is told how `work` ended, by `tell`. It has to be called on a running event loop.
+pub(crate) fn awaitable<'py, T: Send + 'static>(
+    py: Python<'py>,
+    work: impl Future<Output = T> + Send + 'static,
+    tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let event_loop = running_loop(py)?;
+    let future = event_loop.call_method0("create_future")?;
+    let mut work = Box::pin(work);
+    let at_once = py.detach(|| work.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+    if let Poll::Ready(value) = at_once {
+        settle(&future, tell(py, value))?;
+        return Ok(future);
+    }
+    let (event_loop, told) = (event_loop.unbind(), future.clone().unbind());
+    pool()?.spawn_ok(async move {
+        let value = work.await;
+        // No interpreter: it is shutting down, and nobody waits.
+        let _ = Python::try_attach(|py| {
+            let value = tell(py, value);
+            let settle = pyo3::wrap_pyfunction!(settle_if_waiting, py)?;
+            let (told, value, error) = match value {
+                Ok(value) => (told, Some(value), None),
+                Err(error) => (told, None, Some(error.into_value(py))),
+            };
+            // A loop that is closed has nobody waiting either.
+            event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error)).map(drop)
+        });
+    });
+    Ok(future)
+}
+
+#[pyfunction]
+fn settle_if_waiting(
+    future: &Bound<'_, PyAny>,
+    value: Option<Bound<'_, PyAny>>,
+    error: Option<Bound<'_, PyAny>>,
+) -> PyResult<()> {
+    if future.call_method0("done")?.extract()? {
+        return Ok(());
+    }
+    settle(
+        future,
+        match error {
+            Some(error) => Err(PyErr::from_value(error)),
+            None => Ok(value.map_or_else(|| future.py().None(), Bound::unbind)),
+        },
+    )
+}
+
+fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Py<PyAny>>) -> PyResult<()> {
+    match outcome {
+        Ok(value) => future.call_method1("set_result", (value,)),
+        Err(error) => future.call_method1("set_exception", (error.into_value(future.py()),)),
+    }
+    .map(drop)
+}
+
+fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()
+}
+
+fn pool() -> PyResult<ThreadPool> {
+    let mut pool = POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((_, own)) = pool.as_ref().filter(|(of, _)| *of == process) {
+        return Ok(own.clone());
+    }
+    let made = ThreadPool::builder().pool_size(1).name_prefix("keyledger-asyncio-").create();
+    let made = made.map_err(|error| PyRuntimeError::new_err(format!("no thread for asyncio: {error}")))?;
+    // The parent's pool has no threads here, and would wait for them.
+    std::mem::forget(pool.replace((process, made.clone())));
+    Ok(made)
+}
