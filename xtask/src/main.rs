@@ -7,6 +7,7 @@ mod interrupt;
 mod mutants;
 mod plot;
 mod project;
+mod python;
 mod soak;
 mod test;
 
@@ -33,6 +34,8 @@ enum Task {
     Mutants(mutants::Args),
     /// Draw the pictures of the documentation anew
     Plot,
+    /// Build the Python wheel, install it into an environment of its own, and run its tests
+    Python(python::Args),
     /// Try to break a ledger, round after round with a fresh seed, for as long as you like
     Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         Task::Fuzz(args) => fuzz::run(&args),
         Task::Mutants(args) => mutants::run(&args),
         Task::Plot => plot::run(),
+        Task::Python(args) => python::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
     };

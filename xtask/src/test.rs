@@ -1,8 +1,8 @@
 //! `cargo xtask test`: every part in turn, a table at the end, and a count that a machine can read.
 
 pub(crate) mod parts;
-mod run;
-mod tally;
+pub(crate) mod run;
+pub(crate) mod tally;
 
 use crate::interrupt;
 use crate::project::Project;
@@ -33,14 +33,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     let chosen = choose(&args.parts)?;
     interrupt::listen()?;
     let project = Project::load()?;
+    Ok(run_parts(&chosen, &project))
+}
+
+/// Runs these parts, and says what came of them.
+pub(crate) fn run_parts(chosen: &[&Part], project: &Project) -> ExitCode {
     let mut reports = Vec::new();
     for part in chosen {
-        reports.push(run::run(part, &project));
+        reports.push(run::run(part, project));
         if interrupt::happened() {
             break;
         }
     }
-    Ok(conclude(&reports))
+    conclude(&reports)
 }
 
 fn choose(names: &[String]) -> Result<Vec<&'static Part>> {

@@ -1,6 +1,7 @@
 //! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
 
 use crate::project::{Project, cargo, cargo_path};
+use crate::python;
 use std::path::Path;
 use std::process::Command;
 
@@ -59,6 +60,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "schedules", about: "the commit queue under a scheduler of its own", steps: schedules },
     Part { name: "soak", about: "one short round of the soak", steps: soak },
     Part { name: "fuzz", about: "the decoders, and commands beside the model, under libFuzzer", steps: fuzz },
+    python::PART,
     Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
 ];
 

@@ -17,14 +17,36 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// What a line of the test harness counts, if it is its summary line.
+    /// What a line of Rust's test harness or of pytest counts, if it is its summary line.
     pub(crate) fn of_line(line: &str) -> Option<Self> {
+        Self::of_harness(line).or_else(|| Self::of_pytest(line))
+    }
+
+    fn of_harness(line: &str) -> Option<Self> {
         let (_, counts) = line.trim().strip_prefix("test result: ")?.split_once(". ")?;
         let count = |word: &str| {
             let number = counts.split(';').find_map(|count| count.trim().strip_suffix(word))?;
             number.trim().parse().ok()
         };
         Some(Self { passed: count("passed")?, failed: count("failed")? })
+    }
+
+    /// `12 passed, 1 skipped in 3.20s`, with or without a border.
+    fn of_pytest(line: &str) -> Option<Self> {
+        let (counts, took) = line.trim().trim_matches('=').trim().rsplit_once(" in ")?;
+        let seconds = took.split(' ').next()?.strip_suffix('s')?;
+        seconds.parse::<f64>().ok()?;
+        let mut tally = Self::default();
+        for count in counts.split(", ") {
+            let (number, word) = count.split_once(' ')?;
+            let number: u64 = number.parse().ok()?;
+            match word {
+                "passed" => tally.passed += number,
+                "failed" | "error" | "errors" => tally.failed += number,
+                _ => {}
+            }
+        }
+        Some(tally)
     }
 
     /// What a command counts: its summary lines, if there were any, else itself as one.
@@ -48,6 +70,15 @@ mod tests {
     fn a_summary_line_is_counted() {
         let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 7 filtered out; finished in 0.10s";
         assert_eq!(Tally::of_line(line), Some(Tally { passed: 12, failed: 3 }));
+    }
+
+    #[test]
+    fn a_summary_line_of_pytest_is_counted() {
+        let of = Tally::of_line;
+        assert_eq!(of("12 passed, 1 skipped in 3.20s"), Some(Tally { passed: 12, failed: 0 }));
+        let line = "==== 2 failed, 7 passed, 1 warning, 1 error in 65.40s (0:01:05) ====";
+        assert_eq!(of(line), Some(Tally { passed: 7, failed: 3 }));
+        assert_eq!(of("12 passed, 3 failed"), None);
     }
 
     #[test]

@@ -1,0 +1,166 @@
+//! `cargo xtask python`: builds the wheel, makes a virtual environment, installs the wheel there, and runs the tests against it.
+
+use crate::interrupt;
+use crate::project::Project;
+use crate::test::parts::{Expect, Part, Step};
+use crate::test::run::run_step;
+use crate::test::run_parts;
+use crate::test::tally::Tally;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+
+/// What to give pytest.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What to give pytest: files, `-k` and a name, `-x`; with any of it only pytest runs, after the wheel is installed
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pytest: Vec<String>,
+}
+
+/// What the part is called, here and in `cargo xtask test`.
+pub(crate) const PART: Part =
+    Part { name: "python", about: "the wheel, installed, and every test of the Python package", steps };
+
+/// Where the package is.
+const FOLDER: &str = "bindings/python";
+
+/// Runs the part alone.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    interrupt::listen()?;
+    let project = Project::load()?;
+    if args.pytest.is_empty() {
+        return Ok(run_parts(&[&PART], &project));
+    }
+    let place = Place::of(&project);
+    let mut tally = Tally::default();
+    for step in place.install().into_iter().chain([place.pytest(&args.pytest)]) {
+        tally += run_step(step, &project);
+        if tally.failed > 0 || interrupt::happened() {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn steps(project: &Project) -> Vec<Step> {
+    let place = Place::of(project);
+    let package = format!("{FOLDER}/python/keyledger");
+    let native = ["-m", "mypy.stubtest", "keyledger._native", "--ignore-disjoint-bases"];
+    let checks = [
+        place.python(&["-m", "ruff", "check", FOLDER, "examples/python"]),
+        place.python(&["-m", "ruff", "format", "--check", FOLDER, "examples/python"]),
+        place.python(&["-m", "mypy", "--config-file", "bindings/python/pyproject.toml", "-p", "keyledger"]),
+        place.python(&[
+            "-m",
+            "pyright",
+            "--project",
+            FOLDER,
+            "--pythonpath",
+            &place.interpreter().display().to_string(),
+            &package,
+        ]),
+        place.python(&native),
+    ];
+    place.install().into_iter().chain(checks).chain([place.pytest(&[])]).collect()
+}
+
+/// The folders that the wheel and the virtual environment live in.
+struct Place {
+    /// `target/python`.
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Place {
+    fn of(project: &Project) -> Self {
+        Self { folder: project.target_folder.join("python"), target: project.target_folder.clone() }
+    }
+
+    fn environment(&self) -> PathBuf {
+        self.folder.join("environment")
+    }
+
+    fn wheels(&self) -> PathBuf {
+        self.folder.join("wheels")
+    }
+
+    /// The virtual environment's interpreter.
+    fn interpreter(&self) -> PathBuf {
+        let within = if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" };
+        self.environment().join(within)
+    }
+
+    /// What has to be there before anything can be tested.
+    fn install(&self) -> Vec<Step> {
+        let mut all = made_possible();
+        if !self.interpreter().exists() {
+            let mut make = Command::new(system_python());
+            make.args(["-m", "venv", "--clear"]).arg(self.environment());
+            all.push(success(make));
+        }
+        // The wheels of another commit are none of this one's.
+        let _ = std::fs::remove_dir_all(self.wheels());
+        let wheels = self.wheels().display().to_string();
+        let requirements = format!("{FOLDER}/tests/requirements.txt");
+        all.push(self.pip(&["--requirement", &requirements]));
+        let mut build = self.python(&["-m", "maturin", "build", "--release", "--manifest-path"]);
+        build.command.arg(format!("{FOLDER}/Cargo.toml")).args(["--out", &wheels]);
+        build.command.env("CARGO_TARGET_DIR", &self.target);
+        all.push(build);
+        all.push(self.pip(&["--no-index", "--no-deps", "--force-reinstall", "--find-links", &wheels, "keyledger"]));
+        all
+    }
+
+    fn pip(&self, words: &[&str]) -> Step {
+        let mut step = self.python(&["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+        step.command.args(words);
+        step
+    }
+
+    fn pytest(&self, words: &[String]) -> Step {
+        let mut step = self.python(&["-m", "pytest", "--rootdir", FOLDER, "--config-file"]);
+        step.command.arg(format!("{FOLDER}/pyproject.toml")).args(words);
+        if words.is_empty() {
+            step.command.args(["--durations=10", "-q", &format!("{FOLDER}/tests")]);
+        }
+        step
+    }
+
+    fn python(&self, words: &[&str]) -> Step {
+        let mut command = Command::new(self.interpreter());
+        command.args(words).env("PYTHONDONTWRITEBYTECODE", "1");
+        success(command)
+    }
+}
+
+fn success(command: Command) -> Step {
+    Step { command, expect: Expect::Success }
+}
+
+fn system_python() -> &'static str {
+    if cfg!(windows) { "python" } else { "python3" }
+}
+
+/// Debian has Python in pieces: as root the missing ones are installed, else the first step fails with Python's own words on it.
+fn made_possible() -> Vec<Step> {
+    let can_make = quietly(Command::new(system_python()).args(["-c", "import ensurepip, venv"]));
+    let is_root_on_debian = quietly(Command::new("sh").args(["-c", "test $(id -u) = 0 && command -v apt-get"]));
+    if can_make || !is_root_on_debian {
+        return Vec::new();
+    }
+    let mut update = Command::new("apt-get");
+    update.args(["update", "-qq"]);
+    let mut install = Command::new("apt-get");
+    install.args(["install", "-y", "-qq", "python3", "python3-venv"]);
+    vec![success(update), success(install)]
+}
+
+fn quietly(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
