@@ -279,7 +279,7 @@ impl Engine {
     /// L7: remembers when this process first saw a lease of another opening, whatever it looked for.
     pub(crate) fn see(&self, address: &Address, found: &Found, now: Stamp) {
         if let Some(record) = found.record() {
-            self.memory.see(address, record, now);
+            self.memory.see(&address.row, record, now);
         }
     }
 

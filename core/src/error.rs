@@ -109,7 +109,7 @@ pub enum Error {
     #[error("it is open whether this was stored ({0}); call reopen on this handle, then repeat the call")]
     Ambiguous(String),
     /// The operating system refused. Nothing was stored.
-    #[error("the operating system refused: {0}; nothing was stored")]
+    #[error("the operating system refused: {0}; nothing was stored{advice}", advice = advice_on(.0))]
     Storage(Arc<io::Error>),
 }
 
@@ -313,6 +313,7 @@ fn of_store(error: &StoreError) -> Error {
 fn of_open(error: &OpenError) -> Error {
     match error {
         OpenError::AlreadyOpen => Error::AlreadyOpen,
+        OpenError::Unavailable(error) if is_full(error) => Error::Storage(Arc::new(same_again(error))),
         OpenError::Unavailable(error) => Error::Unavailable(error.to_string()),
         OpenError::WrongFormat(why) => Error::WrongFormat(why.clone()),
         OpenError::Corrupt(why) => Error::Corrupt(why.clone()),
@@ -325,6 +326,15 @@ fn of_commit(error: &CommitError) -> Error {
         CommitError::NotStored(error) => of_store(error),
         CommitError::Open(error) => Error::Ambiguous(error.to_string()),
     }
+}
+
+/// Whether there is no room on the disk, or no more is allowed.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
+}
+
+fn advice_on(error: &io::Error) -> &'static str {
+    if is_full(error) { ". Make room on the disk, then try again" } else { "" }
 }
 
 /// The operating system's error once more: it is told to everyone who shared the commit.

@@ -77,6 +77,11 @@ impl Fences {
         *self.blocks() = Blocks { next: start, durable_end: end, pending_end: end };
     }
 
+    /// Whether a file that has reserved all below `end` knows of no other opening since the last block that is durable here.
+    pub(crate) fn is_last(&self, end: u64) -> bool {
+        self.blocks().durable_end == end
+    }
+
     /// No fence below this is given out any more.
     pub(crate) fn next(&self) -> u64 {
         self.blocks().next

@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::engine::outbox::OutboxTerms;
 use crate::wake::Bell;
 
 /// What this process alone knows of the outbox.
@@ -12,6 +13,8 @@ pub(crate) struct OutboxMemory {
     bells: Mutex<Vec<Arc<Bell>>>,
     /// Deliveries that were dropped without an outcome.
     dropped: Mutex<Vec<Dropped>>,
+    /// What the program last opened its outbox with.
+    terms: Mutex<Option<OutboxTerms>>,
 }
 
 /// A delivery that was dropped without an outcome.
@@ -30,6 +33,16 @@ impl OutboxMemory {
 
     pub(crate) fn dropped(&self) -> MutexGuard<'_, Vec<Dropped>> {
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The terms that the program has opened its outbox with; the defaults where it has opened none.
+    pub(crate) fn terms(&self) -> OutboxTerms {
+        self.terms.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(OutboxTerms::DEFAULT)
+    }
+
+    /// The program has opened its outbox with these.
+    pub(crate) fn opened_with(&self, terms: OutboxTerms) {
+        *self.terms.lock().unwrap_or_else(PoisonError::into_inner) = Some(terms);
     }
 
     /// Wakes everyone who waits; each looks again for itself.

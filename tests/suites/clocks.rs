@@ -70,6 +70,24 @@ fn l7_a_wall_clock_that_jumps_in_mid_lease_neither_ends_the_lease_nor_prolongs_i
 }
 
 #[test]
+fn l7_a_lease_that_another_process_granted_while_this_one_was_suspended_lasts_as_long_as_it_says() {
+    for effect in [Effect::Repeatable, Effect::AtMostOnce] {
+        let clock = ManualClock::new(START_MS);
+        let (folder, ledger) = ledger(&clock);
+        ledger.suspend().expect("it lets go");
+        clock.advance(Duration::from_hours(1));
+        let other = open(&folder.path().join("ledger"), &clock);
+        std::mem::forget(claim(&other, effect));
+        other.close().expect("it closes");
+        ledger.resume().expect("it is back");
+        clock.advance(NEARLY_THE_LEASE);
+        assert!(matches!(ask(&ledger, effect), Decision::InProgress(_)), "{effect:?}");
+        clock.advance(Duration::from_millis(1));
+        assert!(!matches!(ask(&ledger, effect), Decision::InProgress(_)), "{effect:?}");
+    }
+}
+
+#[test]
 fn l7_time_asleep_counts() {
     let clock = ManualClock::new(START_MS);
     let (_folder, ledger) = ledger(&clock);

@@ -4,7 +4,7 @@ use keyledger::admin::Fault;
 
 /// Exit codes, each with the codes of contract section 11, and of this program, that it stands for.
 pub(crate) const EXITS: &[(u8, &str, &[&str])] = &[
-    (1, "it was looked at, and is not well, or not as asked for", &["not_well", "too_late", "stdout"]),
+    (1, "it was looked at, and is not well, or not as asked for", &["not_well", "too_late"]),
     (3, "there is no such record, entry or file", &["not_found", "no_file"]),
     (
         4,
@@ -16,7 +16,7 @@ pub(crate) const EXITS: &[(u8, &str, &[&str])] = &[
     (7, "not available right now, or not permitted", &["unavailable"]),
     (8, "not a ledger, or one of another format", &["wrong_format"]),
     (9, "the file is damaged", &["corrupt"]),
-    (10, "the system refused to read or write", &["storage", "ambiguous", "poisoned"]),
+    (10, "the system refused to read or write", &["storage", "ambiguous", "poisoned", "stdout"]),
     (11, "not confirmed: nothing was done", &["not_confirmed"]),
     (12, "the process that has the file open did not answer", &["no_answer", "closed", "suspended", "forked"]),
 ];
@@ -53,7 +53,7 @@ impl Failure {
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::AlreadyExists => "unavailable",
             _ => "storage",
         };
-        Self::new(code, format!("{}: {error}", path.display()))
+        Self::new(code, format!("{}: {error}{}", path.display(), advice_on(error)))
     }
 
     /// Another kind of answer than the one that belongs to the request.
@@ -74,16 +74,35 @@ impl From<Fault> for Failure {
     }
 }
 
+/// This program's own handle is gone when the program ends, so what a handle is advised is not what a person is.
 impl From<keyledger::Error> for Failure {
     fn from(error: keyledger::Error) -> Self {
-        Fault::from(error).into()
+        let again = match &error {
+            keyledger::Error::Ambiguous(why) => Some(format!(
+                "it is open whether this was stored ({why}). Make room if the disk is full, then run it again: what was stored \
+                 is not stored twice"
+            )),
+            keyledger::Error::Poisoned => {
+                Some("an earlier write failed, so nothing more was done; run it again".to_owned())
+            }
+            _ => None,
+        };
+        let Fault { code, message } = error.into();
+        Self { code, message: again.unwrap_or(message) }
     }
+}
+
+/// Where there is no room, somebody has to make some.
+fn advice_on(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let is_full = matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge);
+    if is_full { ". Make room on the disk, then try again" } else { "" }
 }
 
 /// What cannot be printed, since nobody reads it any more or the disk behind it is full.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::new("stdout", format!("cannot write the answer: {error}"))
+        Self::new("stdout", format!("cannot write the answer: {error}{}", advice_on(&error)))
     }
 }
 

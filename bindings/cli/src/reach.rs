@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use keyledger::admin::{Line, Reply, Request, socket_beside};
+use keyledger::admin::{Fault, Line, Reply, Request, socket_beside};
 use keyledger::{ErrorCode, Ledger};
 
 use crate::failure::{Failure, Result};
@@ -114,6 +114,10 @@ fn ask_through(path: &Path, request: &Request) -> Result<Reply> {
     let answer = answer().map_err(|error| gone(&error))?;
     match serde_json::from_str(&answer).map_err(|error| gone(&error))? {
         Line::Ok(reply) => Ok(reply),
+        Line::Error(Fault { code, message }) if ["ambiguous", "poisoned"].contains(&code.as_str()) => {
+            let whose = "the program that has the ledger open has to do that, or be started anew";
+            Err(Failure::new(&code, format!("{message}: {whose}")))
+        }
         Line::Error(fault) => Err(fault.into()),
     }
 }

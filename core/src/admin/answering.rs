@@ -16,7 +16,7 @@ use crate::ledger::{Cursor, Filter, Forgotten, Ledger, StateName};
 use crate::machine::person::EntryResolution;
 use crate::machine::settle::Resolution;
 use crate::machine::standing::EntryStateName;
-use crate::outbox::{Cancel, EntryFilter, Outbox, Resumed};
+use crate::outbox::{Cancel, EntryFilter, Outbox, OutboxBuilder, Resumed};
 use crate::response::Response;
 use crate::stats::{Compacted, FileCheck, FileSizes};
 
@@ -58,9 +58,8 @@ impl Ledger {
         }
     }
 
-    /// People are not kept from what they decide by the bounds that keep programs from enqueueing.
     fn admin_outbox(&self) -> Result<Outbox> {
-        self.outbox().bounds(u64::MAX, u64::MAX).open()
+        OutboxBuilder::of_people(self.engine().clone()).open()
     }
 
     fn admin_stats(&self) -> Result<Reply> {
@@ -157,6 +156,9 @@ fn filter(query: &RecordQuery) -> Result<Filter> {
     }
     if let Some(age) = query.older_than_ms {
         filter = filter.older_than(Duration::from_millis(age));
+    }
+    if query.by_place {
+        filter = filter.by_place();
     }
     if let Some(after) = &query.after {
         let bytes = unhex(after).ok_or_else(|| Error::InvalidArgument("that is not where a page ended".into()))?;

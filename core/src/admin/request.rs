@@ -152,6 +152,10 @@ pub struct RecordQuery {
     /// With memo, steps, audit trail and bodies.
     #[serde(default)]
     pub contents: bool,
+    /// In no order that means anything, instead of what waits for somebody first: none is passed over because its lease ends
+    /// between two pages.
+    #[serde(default)]
+    pub by_place: bool,
 }
 
 /// Which entries a page shows.

@@ -11,6 +11,8 @@ use crate::store::{Snapshot, Space};
 pub(super) struct FenceBlock {
     pub(super) start: u64,
     pub(super) end: u64,
+    /// What the file knew of: every opening leaves more.
+    pub(super) stored: u64,
 }
 
 impl FenceBlock {
@@ -20,7 +22,7 @@ impl FenceBlock {
         let start = stored.max(at_least);
         let end =
             start.checked_add(block(is_shared)).filter(|end| *end <= FENCE_MAX).ok_or(EngineError::FencesSpent)?;
-        Ok(Self { start, end })
+        Ok(Self { start, end, stored })
     }
 
     /// The first of it that may be given out later. In a shared ledger others may have given out higher ones by then.

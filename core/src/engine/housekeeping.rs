@@ -147,9 +147,9 @@ impl Engine {
         let limit = usize::try_from(STATS_COUNT_MAX.saturating_sub(counted.lapsed)).unwrap_or(usize::MAX);
         for key in rows_from(view, Space::Unsettled, from, Bound::Excluded(end), limit)? {
             let row = index::read_unsettled(&key)?.row;
-            let Some((id, record)) = read_entry(view, &row)? else { continue };
+            let Some((_, record)) = read_entry(view, &row)? else { continue };
             let now = self.now();
-            self.memory.see(&Address { id, row }, &record, now);
+            self.memory.see(&row, &record, now);
             if is_lapsed(&record, &self.memory.look(&row).witness, now) {
                 counted.lapsed += 1;
                 counted.lapsed_at_most_once += u64::from(record.effect == Effect::AtMostOnce);

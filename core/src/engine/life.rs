@@ -37,7 +37,7 @@ impl Engine {
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone()),
             store,
-            memory: Memory::new(),
+            memory: Memory::new((!is_shared).then_some(opened_at.mono_ms)),
             outbox: OutboxMemory::default(),
             clock,
             entropy,
@@ -166,6 +166,9 @@ impl Engine {
         self.commits.alone(|| {
             self.store.reopen()?;
             let block = reserve_block(&*self.store, self.fences.next(), self.is_shared())?;
+            if !self.fences.is_last(block.stored) {
+                self.memory.taken_again(self.clock.monotonic_ms());
+            }
             self.fences.replace(block.usable(self.is_shared()), block.end);
             self.set_phase(Phase::Open);
             self.outbox.ring();

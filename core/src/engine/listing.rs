@@ -1,7 +1,8 @@
 //! Pages of records: first what waits for somebody, then what is under way, then what is settled.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
 
 use super::looking::{Listing, Seen, state_name};
 use super::recovery::{CHUNK, prefix_end, rows_from};
@@ -14,7 +15,6 @@ use crate::machine::expire::{Age, age};
 use crate::machine::record::{Record, Stamp, State};
 use crate::machine::recover::is_lapsed;
 use crate::store::{Snapshot, Space};
-use crate::volatile::Glimpse;
 
 /// The parts of a listing, in its order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,9 +35,10 @@ const DROPPED: u8 = 0;
 impl Part {
     const ALL: [Part; 4] = [Part::Waiting, Part::Volatile, Part::Live, Part::Records];
 
-    /// Whether records in this state can be in it. A claim whose lease is over may count as parked wherever it lies.
-    fn can_hold(self, state: Option<&str>) -> bool {
-        match state {
+    /// Whether it can hold any of the records that are asked for. A claim whose lease is over may count as parked wherever it lies.
+    fn is_asked_for(self, listing: &Listing) -> bool {
+        match listing.state {
+            _ if self == Part::Waiting && listing.by_place => false,
             None => true,
             Some("parked" | "in_progress") => self != Part::Records,
             Some(_) => self == Part::Records,
@@ -48,69 +49,55 @@ impl Part {
 impl Engine {
     /// A page of records, and where the next begins.
     pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
-        // Memory first: what is completed from here on is in the snapshot, too, and there the record on disk counts.
-        let (reserved, dropped) = (self.reserved(), self.dropped());
-        let now = self.now();
-        let snapshot = self.snapshot()?;
-        let view = &*snapshot;
-        let mut page = PageUnderway { engine: self, listing, dropped, now, seen: Vec::new(), last: None, full: false };
+        self.check_open()?;
         let (first, mark) = match listing.after.as_deref() {
             Some([part, mark @ ..]) => (*part, Some(mark)),
             Some([]) | None => (0, None),
         };
-        for part in Part::ALL.into_iter().filter(|part| *part as u8 >= first && part.can_hold(listing.state)) {
+        let mut page = PageUnderway::begin(self, listing)?;
+        for part in Part::ALL.into_iter().filter(|part| *part as u8 >= first && part.is_asked_for(listing)) {
             let after = mark.filter(|_| part as u8 == first);
             match part {
-                Part::Waiting if listing.scope.is_some() => page.add_stored(view, part, after)?,
-                Part::Waiting => page.add_waiting(view, after)?,
-                Part::Volatile => page.add_volatile(view, &reserved, after)?,
-                Part::Live | Part::Records => page.add_stored(view, part, after)?,
+                _ if page.full => break,
+                Part::Waiting if listing.scope.is_some() => page.add_stored(part, after)?,
+                Part::Waiting => page.add_waiting(after)?,
+                Part::Volatile => page.add_volatile(after)?,
+                Part::Live | Part::Records => page.add_stored(part, after)?,
             }
         }
         Ok((page.seen, page.last.filter(|_| page.full)))
     }
-
-    /// The reservations in memory, in the order of their rows.
-    fn reserved(&self) -> Reserved {
-        let mut reserved = BTreeMap::new();
-        self.memory.for_each(|row, slot| {
-            if slot.volatile.is_some() {
-                reserved.insert(*row, (slot.id.clone(), slot.glimpse()));
-            }
-        });
-        reserved
-    }
-
-    /// Rows of claims that were dropped without being settled: their leases are over, whatever the disk says (S2).
-    fn dropped(&self) -> BTreeSet<RowKey> {
-        let mut dropped = BTreeSet::new();
-        self.memory.for_each(|row, slot| {
-            if slot.witness.dropped.is_some() {
-                dropped.insert(*row);
-            }
-        });
-        dropped
-    }
 }
-
-/// What memory alone knew of key ids at some instant.
-type Reserved = BTreeMap<RowKey, (KeyId, Glimpse)>;
 
 struct PageUnderway<'a> {
     engine: &'a Engine,
     listing: &'a Listing,
-    dropped: BTreeSet<RowKey>,
+    view: Arc<dyn Snapshot>,
     now: Stamp,
     seen: Vec<Seen>,
+    /// The rows of what is on the page.
+    shown: HashSet<RowKey>,
     last: Option<Vec<u8>>,
     full: bool,
 }
 
-impl PageUnderway<'_> {
+impl<'a> PageUnderway<'a> {
+    fn begin(engine: &'a Engine, listing: &'a Listing) -> Result<Self, EngineError> {
+        let (now, view) = (engine.now(), engine.snapshot()?);
+        Ok(Self { engine, listing, view, now, seen: Vec::new(), shown: HashSet::new(), last: None, full: false })
+    }
+
+    /// Looks at the disk anew, after memory was asked: what was completed there in between is on the disk, and there it counts.
+    fn look_again(&mut self) -> Result<Arc<dyn Snapshot>, EngineError> {
+        self.view = self.engine.snapshot()?;
+        Ok(self.view.clone())
+    }
+
     /// What waits for somebody: whose claim was dropped here, then in the order of the index: for a person first, then by operation,
     /// the oldest first.
-    fn add_waiting(&mut self, view: &dyn Snapshot, after: Option<&[u8]>) -> Result<(), EngineError> {
-        self.add_dropped(view, after)?;
+    fn add_waiting(&mut self, after: Option<&[u8]>) -> Result<(), EngineError> {
+        self.add_dropped(after)?;
+        let view = &*self.view.clone();
         for class in [FOR_A_PERSON, RECOVERABLE] {
             let operation = self.listing.operation.as_ref().map(|name| operation_mark(name, &self.engine.salt));
             let prefix = operation.map_or_else(|| vec![class], |mark| index::unsettled_prefix(class, mark));
@@ -124,17 +111,27 @@ impl PageUnderway<'_> {
         Ok(())
     }
 
-    fn add_dropped(&mut self, view: &dyn Snapshot, after: Option<&[u8]>) -> Result<(), EngineError> {
-        for row in self.dropped.clone() {
-            let mark = [&[DROPPED], row.as_bytes().as_slice()].concat();
-            if after.is_some_and(|after| mark.as_slice() <= after) {
-                continue;
-            }
-            if let Some((id, record)) = read_entry(view, &row)?
-                && self.waits(&row, &record)
-                && self.add_aged(Part::Waiting, &mark, row, id, record).is_break()
-            {
-                break;
+    /// Claims that were dropped without being settled: their leases are over, whatever the disk says (S2).
+    fn add_dropped(&mut self, after: Option<&[u8]>) -> Result<(), EngineError> {
+        let mut from = match after {
+            None => None,
+            Some([DROPPED, row @ ..]) => Some(index::read_row(row)?),
+            Some(_) => return Ok(()),
+        };
+        while !self.full {
+            let rows = self.engine.memory.dropped_after(from, CHUNK);
+            let view = self.look_again()?;
+            let Some(last) = rows.last() else { break };
+            from = Some(*last);
+            for row in rows {
+                if let Some((id, record)) = read_entry(&*view, &row)?
+                    && self.waits(&row, &record)
+                    && self
+                        .add_aged(Part::Waiting, &[&[DROPPED], row.as_bytes().as_slice()].concat(), row, id, record)
+                        .is_break()
+                {
+                    break;
+                }
             }
         }
         Ok(())
@@ -153,7 +150,7 @@ impl PageUnderway<'_> {
                     break;
                 }
                 let Some((id, record)) = read_entry(view, &at.row)? else { continue };
-                let waits = !self.dropped.contains(&at.row) && self.waits(&at.row, &record);
+                let waits = !self.is_dropped(&at.row) && self.waits(&at.row, &record);
                 if waits && self.add_aged(Part::Waiting, key, at.row, id, record).is_break() {
                     break;
                 }
@@ -168,43 +165,43 @@ impl PageUnderway<'_> {
             // One that recovery may take up lies among the leases: parked ahead of the clock, it is where those that go on are.
             State::Parked { reason, since, .. } => !reason.is_recoverable() || *since <= self.now.wall_ms,
             State::InProgress { lease, .. } => {
-                (self.dropped.contains(row) || lease.end_wall_ms() <= self.now.wall_ms)
-                    && is_lapsed(record, &self.engine.memory.look(row).witness, self.now)
+                let witness = self.engine.memory.look(row).witness;
+                (witness.dropped.is_some() || lease.end_wall_ms() <= self.now.wall_ms)
+                    && is_lapsed(record, &witness, self.now)
             }
             State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => false,
         }
     }
 
+    fn is_dropped(&self, row: &RowKey) -> bool {
+        self.engine.memory.look(row).witness.dropped.is_some()
+    }
+
     /// Reservations that count, since the disk has no record that does.
-    fn add_volatile(
-        &mut self,
-        view: &dyn Snapshot,
-        reserved: &Reserved,
-        after: Option<&[u8]>,
-    ) -> Result<(), EngineError> {
-        if self.full {
-            return Ok(());
-        }
-        for (row, (id, glimpse)) in reserved {
-            if after.is_some_and(|after| row.as_bytes().as_slice() <= after) {
-                continue;
-            }
-            let found = find(view, &Address { id: id.clone(), row: *row }, glimpse.clone(), self.now)?;
-            if found.is_volatile()
-                && let Some(record) = found.into_record()
-                && self.add(Part::Volatile, row.as_bytes(), *row, id.clone(), record).is_break()
-            {
-                break;
+    fn add_volatile(&mut self, after: Option<&[u8]>) -> Result<(), EngineError> {
+        let mut from = after.map(index::read_row).transpose()?;
+        while !self.full {
+            let reserved = self.engine.memory.reserved_after(from, CHUNK);
+            let view = self.look_again()?;
+            let Some((last, _)) = reserved.last() else { break };
+            from = Some(last.row);
+            for (address, glimpse) in reserved {
+                let found = find(&*view, &address, glimpse, self.now)?;
+                let Address { id, row } = address;
+                if found.is_volatile()
+                    && let Some(record) = found.into_record()
+                    && self.add(Part::Volatile, row.as_bytes(), row, id, record).is_break()
+                {
+                    break;
+                }
             }
         }
         Ok(())
     }
 
     /// Records in the order of their rows; in a scope those that wait for somebody, too, since they lie close together there.
-    fn add_stored(&mut self, view: &dyn Snapshot, part: Part, after: Option<&[u8]>) -> Result<(), EngineError> {
-        if self.full {
-            return Ok(());
-        }
+    fn add_stored(&mut self, part: Part, after: Option<&[u8]>) -> Result<(), EngineError> {
+        let view = self.view.clone();
         let mark = self.listing.scope.as_ref().map(|scope| scope_mark(scope, &self.engine.salt));
         let start = mark.map_or_else(Vec::new, |mark| mark.to_vec());
         let from = match after {
@@ -231,7 +228,8 @@ impl PageUnderway<'_> {
     fn add_row(&mut self, part: Part, key: &[u8], value: &[u8]) -> Result<ControlFlow<()>, EngineError> {
         let row = index::read_row(key)?;
         let (id, record) = codec::decode_entry(value)?;
-        let is_here = part == Part::Records || self.waits(&row, &record) == (part == Part::Waiting);
+        let in_order = part == Part::Records || self.listing.by_place;
+        let is_here = in_order || self.waits(&row, &record) == (part == Part::Waiting);
         Ok(if is_here { self.add_aged(part, key, row, id, record) } else { ControlFlow::Continue(()) })
     }
 
@@ -248,7 +246,8 @@ impl PageUnderway<'_> {
     /// Adds a record that the filter lets through; breaks when the page is full and there is one more.
     fn add(&mut self, part: Part, mark: &[u8], row: RowKey, id: KeyId, record: Record) -> ControlFlow<()> {
         let seen = self.engine.seen(id, &row, record, part == Part::Volatile, self.now);
-        if !self.lets_through(&seen) {
+        // The disk was looked at twice, and it has moved in between.
+        if self.shown.contains(&row) || !self.lets_through(&seen) {
             return ControlFlow::Continue(());
         }
         if self.seen.len() == self.listing.limit {
@@ -256,6 +255,7 @@ impl PageUnderway<'_> {
             return ControlFlow::Break(());
         }
         self.last = Some([&[part as u8], mark].concat());
+        self.shown.insert(row);
         self.seen.push(seen);
         ControlFlow::Continue(())
     }

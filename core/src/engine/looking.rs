@@ -27,6 +27,8 @@ pub(crate) struct Listing {
     pub(crate) operation: Option<OperationName>,
     pub(crate) scope: Option<Scope>,
     pub(crate) older_than_ms: Option<u64>,
+    /// Each record where it lies, whether or not it waits for somebody: one whose lease ends between two pages is in one of them.
+    pub(crate) by_place: bool,
     pub(crate) limit: usize,
     /// The byte of the part and the key in it that the page before ended with.
     pub(crate) after: Option<Vec<u8>>,
@@ -34,7 +36,15 @@ pub(crate) struct Listing {
 
 impl Default for Listing {
     fn default() -> Self {
-        Self { state: None, operation: None, scope: None, older_than_ms: None, limit: PAGE, after: None }
+        Self {
+            state: None,
+            operation: None,
+            scope: None,
+            older_than_ms: None,
+            by_place: false,
+            limit: PAGE,
+            after: None,
+        }
     }
 }
 
@@ -48,7 +58,7 @@ impl Engine {
 
     /// The record as a person sees it: a lease that was renewed in memory is its lease.
     pub(super) fn seen(&self, id: KeyId, row: &RowKey, mut record: Record, volatile: bool, now: Stamp) -> Seen {
-        self.memory.see(&Address { id: id.clone(), row: *row }, &record, now);
+        self.memory.see(row, &record, now);
         let witness = self.memory.look(row).witness;
         let lapsed = is_lapsed(&record, &witness, now);
         let as_parked = counts_as_parked(&record, &witness, now);

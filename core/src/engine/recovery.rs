@@ -63,7 +63,7 @@ impl Session<'_> {
             return Ok(None);
         }
         if !may_recover(&stored, &self.engine.memory.look(row).witness, self.now) {
-            self.engine.memory.see(&address, &stored, self.now);
+            self.engine.memory.see(row, &stored, self.now);
             return Ok(None);
         }
         let (found, witness) = self.find(&address)?;

@@ -150,10 +150,14 @@ impl Engine {
                 slot.commits = slot.commits.saturating_sub(1);
                 slot.wake();
             }),
-            Trace::Wrote(address, fence, goes_on) if stored => self.memory.with_existing(&address.row, |slot| {
-                slot.volatile.take_if(|record| record.fence <= fence);
-                slot.witness.forget_before(if goes_on { fence } else { fence + 1 });
-            }),
+            Trace::Wrote(address, fence, goes_on) if stored => {
+                let over = if goes_on { fence } else { fence + 1 };
+                self.memory.forget_seen(&address.row, over);
+                self.memory.with_existing(&address.row, |slot| {
+                    slot.volatile.take_if(|record| record.fence <= fence);
+                    slot.witness.forget_before(over);
+                });
+            }
             Trace::GrantedInMemory(address, fence) if !stored => self.memory.with_existing(&address.row, |slot| {
                 slot.volatile.take_if(|record| record.fence == fence);
             }),

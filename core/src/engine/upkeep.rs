@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::recovery::{CHUNK, prefix_end, rows_from};
 use super::{Engine, EngineError, read_entry};
-use crate::codec::address::Address;
 use crate::codec::index::{self, RECOVERABLE};
 use crate::machine::record::{Record, State};
 use crate::machine::recover::is_lapsed;
@@ -59,8 +58,8 @@ impl Engine {
             from = [last.as_slice(), &[0]].concat();
             for key in &keys {
                 let row = index::read_unsettled(key)?.row;
-                let Some((id, record)) = read_entry(view, &row)? else { continue };
-                self.memory.see(&Address { id, row }, &record, now);
+                let Some((_, record)) = read_entry(view, &row)? else { continue };
+                self.memory.see(&row, &record, now);
                 if is_in_progress(&record) && !is_lapsed(&record, &self.memory.look(&row).witness, now) {
                     return Ok(true);
                 }

@@ -221,6 +221,13 @@ impl Filter {
         self
     }
 
+    /// Each record where it lies, in no order that means anything, instead of what waits for somebody first. One whose lease ends
+    /// between two pages is then on one of them all the same.
+    pub fn by_place(mut self) -> Self {
+        self.listing.by_place = true;
+        self
+    }
+
     /// At most so many to a page. Default 100; a page of none is `InvalidArgument` where the filter is used.
     pub fn limit(mut self, limit: usize) -> Self {
         self.listing.limit = limit;
@@ -270,7 +277,8 @@ impl Ledger {
     /// One page of the records that the filter lets through.
     ///
     /// Each page is a view of its own instant. A key id whose record stays as it is is on exactly one of the pages; one that is
-    /// settled, parked or granted between two of them may be on both, or on neither. What must not be missed is asked for again
+    /// settled, parked or granted between two of them may be on both, or on neither, and one whose lease ends then on neither, save
+    /// [`by_place`](Filter::by_place). What must not be missed is asked for again
     /// from the start.
     ///
     /// # Errors

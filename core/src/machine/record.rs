@@ -185,9 +185,17 @@ pub(crate) struct Witness {
     pub(crate) held: Option<u64>,
     /// A lease of another opening, the fence it belongs to, and the monotonic reading when it was first seen (L7).
     pub(crate) seen: Option<(u64, Lease, u64)>,
+    /// In an exclusive ledger: the monotonic reading when this process took the file. It has seen every lease of another opening by
+    /// then, for none was granted or renewed since (L7).
+    pub(crate) taken_at: Option<u64>,
 }
 
 impl Witness {
+    /// Whether it says nothing of this record in particular.
+    pub(crate) fn is_empty(&self) -> bool {
+        Witness { taken_at: None, ..*self } == Witness::default()
+    }
+
     /// Forgets what belongs to claims with fences below `fence`: they are over.
     pub(crate) fn forget_before(&mut self, fence: u64) {
         self.renewed.take_if(|(known, _)| *known < fence);
@@ -224,11 +232,10 @@ impl Witness {
             return None;
         }
         let by_wall = left_until(lease.end_wall_ms(), now.wall_ms)?;
-        match self.seen {
-            Some((seen_fence, seen, at)) if (seen_fence, seen) == (fence, lease) => {
-                Some(by_wall.min(left_until(at.saturating_add(lease.ms), now.mono_ms)?))
-            }
-            Some(_) | None => Some(by_wall),
+        let seen = self.seen.filter(|(seen_fence, seen, _)| (*seen_fence, *seen) == (fence, lease));
+        match seen.map(|(.., at)| at).or(self.taken_at) {
+            Some(at) => Some(by_wall.min(left_until(at.saturating_add(lease.ms), now.mono_ms)?)),
+            None => Some(by_wall),
         }
     }
 }

@@ -59,6 +59,8 @@ pub struct OutboxBuilder {
     terms: OutboxTerms,
     max_request_bytes: usize,
     lanes: Vec<Lane>,
+    /// The program's own terms stay what they are.
+    for_people: bool,
 }
 
 impl fmt::Debug for OutboxBuilder {
@@ -69,7 +71,20 @@ impl fmt::Debug for OutboxBuilder {
 
 impl OutboxBuilder {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, terms: OutboxTerms::DEFAULT, max_request_bytes: REQUEST_BYTES_MAX, lanes: Vec::new() }
+        Self {
+            engine,
+            terms: OutboxTerms::DEFAULT,
+            max_request_bytes: REQUEST_BYTES_MAX,
+            lanes: Vec::new(),
+            for_people: false,
+        }
+    }
+
+    /// For people who decide about entries of a program: by the terms that the program has opened its outbox with, but not kept by
+    /// the bounds that keep it from enqueueing.
+    pub(crate) fn of_people(engine: Arc<Engine>) -> Self {
+        let terms = OutboxTerms { max_entries: u64::MAX, max_bytes: u64::MAX, ..engine.outbox.terms() };
+        Self { terms, for_people: true, ..Self::new(engine) }
     }
 
     /// Declares a lane, or declares it otherwise than before: entries that are in it follow.
@@ -174,7 +189,11 @@ impl OutboxBuilder {
             declared.insert(name, order);
         }
         let terms = self.terms;
-        let lanes = self.engine.here().session(move |session| session.declare_lanes(&terms, &declared))?;
+        let engine = self.engine.here();
+        let lanes = engine.session(move |session| session.declare_lanes(&terms, &declared))?;
+        if !self.for_people {
+            engine.outbox.opened_with(terms);
+        }
         let opened = Opened { terms, lanes, max_request_bytes: self.max_request_bytes };
         Ok(Outbox::of(self.engine, opened))
     }

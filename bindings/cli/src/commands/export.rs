@@ -29,7 +29,7 @@ pub(super) fn run(desk: &Desk, without_outbox: bool) -> Result<()> {
 }
 
 fn records(desk: &Desk, mut each: impl FnMut(Record) -> Result<()>) -> Result<()> {
-    let mut query = RecordQuery { limit: PAGE, contents: true, ..RecordQuery::default() };
+    let mut query = RecordQuery { limit: PAGE, contents: true, by_place: true, ..RecordQuery::default() };
     loop {
         let Reply::Records { records, next } = desk.reach.ask(&Request::List(query.clone()))? else {
             return Err(Failure::other_answer());

@@ -116,7 +116,7 @@ fn a_full_disk_is_told_and_leaves_the_ledger_as_it_was() {
     let stage = Stage::filled();
     for arguments in ["snapshot copy.kl --json", "restore payments.kl --yes --json"] {
         let said = on_a_full_disk(&stage, 8, arguments);
-        assert!(matches!(said.exit, Some(7 | 10)), "{arguments}: {said:?}");
+        assert_eq!((said.exit, error_code(&said).as_str()), (Some(10), "storage"), "{arguments}: {said:?}");
         assert!(super::stage::is_well(&stage.file));
     }
     let names: Vec<_> =
@@ -130,5 +130,5 @@ fn an_answer_that_cannot_be_written_is_an_error() {
     let Ok(full) = fs::File::options().write(true).open("/dev/full") else { return };
     let mut command = stage.command(&["export"]);
     let ended = command.stdout(full).output().expect("it runs");
-    assert_eq!(ended.status.code(), Some(1), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(10), "{ended:?}");
 }

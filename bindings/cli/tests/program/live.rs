@@ -1,8 +1,9 @@
 //! A file that a live process holds: through its admin socket, or with a word about who holds it (P2).
 
 use super::stage::{CHARGE, MAIL, Stage, claim};
-use keyledger::{Ledger, Response};
+use keyledger::{DeliveryOutcome, Enqueue, Ledger, Response, Scope};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::time::Duration;
 
 fn open(stage: &Stage) -> Ledger {
     Ledger::builder().admin_socket().open(&stage.file).expect("a ledger")
@@ -88,6 +89,21 @@ fn without_a_socket_the_error_tells_who_holds_the_file() {
         assert!(said.err.contains(&format!("(process {})", std::process::id())), "{said:?}");
     }
     ledger.close().expect("it closes");
+}
+
+#[test]
+fn entries_go_by_the_terms_that_the_program_opened_its_outbox_with() {
+    let stage = Stage::empty();
+    let ledger = open(&stage);
+    let outbox = ledger.outbox().resend_window(Duration::from_millis(1)).open().expect("an outbox");
+    let user = Scope::new("user-17").expect("a scope");
+    outbox.enqueue(&Enqueue::new(&user, "pay", "text/plain", "1999")).expect("it is enqueued");
+    let mut due = outbox.lease_due(&user, 1).expect("deliveries");
+    due.pop().expect("it is due").settle(DeliveryOutcome::retry("nobody answered")).expect("it is settled");
+    std::thread::sleep(Duration::from_millis(5));
+    // By the defaults it could be sent again for 23 hours, and would not be for a person (O7).
+    let dismissed = stage.json(&["outbox", "dismiss", "1", "--who", "ann", "--note", "too late", "--yes"]);
+    assert_eq!(dismissed["state"], "dead", "{dismissed}");
 }
 
 #[test]

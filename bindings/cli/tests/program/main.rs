@@ -1,6 +1,7 @@
 //! `keyledger` as a program, on real files.
 
 mod damage;
+mod full;
 mod interrupted;
 mod live;
 mod million;

@@ -45,6 +45,15 @@ fn l7_a_lease_of_another_opening_is_over_one_lease_after_it_was_first_seen() {
 }
 
 #[test]
+fn l7_whoever_takes_an_exclusive_file_has_seen_every_lease_in_it() {
+    let witness = Witness { taken_at: Some(500), ..Witness::default() };
+    let wall_stands = |ms| Stamp { wall_ms: START, ..at(ms) };
+    assert_eq!(left(witness, EARLIER, wall_stands(999)), Some(1));
+    assert_eq!(left(witness, EARLIER, wall_stands(1000)), None);
+    assert!(witness.is_empty(), "there is nothing to remember of each");
+}
+
+#[test]
 fn l7_what_is_left_is_never_more_than_the_lease() {
     let from_the_future = Lease { from: at(5000), ms: 1000 };
     assert_eq!(left(Witness::default(), from_the_future, at(0)), Some(1000));
