@@ -37,9 +37,14 @@ type BorrowedWork<'work, T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + 
 /// At most so many callers share a commit: a bound on its size, far above what a machine's threads bring.
 const BATCH_MAX: usize = 1024;
 
+/// Has a host without threads call [`Commits::commit_queued`] soon.
+pub(crate) type HostCall = Arc<dyn Fn() + Send + Sync>;
+
 /// The queue in front of a store.
 pub(crate) struct Commits {
     store: Arc<dyn Store>,
+    /// Who leads when only futures wait, in the place of a thread.
+    host: Option<HostCall>,
     queue: Mutex<Queue>,
     /// Read by whoever leads, written by whoever must be alone.
     gate: RwLock<()>,
@@ -65,8 +70,8 @@ enum Pump {
 }
 
 impl Commits {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Arc<Self> {
-        Arc::new(Self { store, queue: Mutex::default(), gate: RwLock::default(), pump_bell: Condvar::new() })
+    pub(crate) fn new(store: Arc<dyn Store>, host: Option<HostCall>) -> Arc<Self> {
+        Arc::new(Self { store, host, queue: Mutex::default(), gate: RwLock::default(), pump_bell: Condvar::new() })
     }
 
     /// Plays `work`, which owns what it needs, and returns when the commit that holds it has ended.
@@ -81,6 +86,7 @@ impl Commits {
         T: Send + 'static,
         E: Send + 'static,
     {
+        self.commit_queued();
         let mut queue = self.queue();
         if !queue.leading {
             queue.leading = true;
@@ -104,6 +110,7 @@ impl Commits {
         T: Send + 'static,
         E: Send + 'static,
     {
+        self.commit_queued();
         let mut queue = self.queue();
         if !queue.leading {
             queue.leading = true;
@@ -136,6 +143,17 @@ impl Commits {
             self.call_pump(queue);
         }
         Ticket { place }
+    }
+
+    /// Leads for the futures that the host was told of: all of them share one sync. Nothing, if there are none.
+    pub(crate) fn commit_queued(&self) {
+        let Some(_host) = &self.host else { return };
+        let mut queue = self.queue();
+        if queue.pump == Pump::Called {
+            queue.pump = Pump::Idle;
+            drop(queue);
+            let _ = self.lead(|_| (), |_| ());
+        }
     }
 
     /// Returns when everything that was in the queue before has ended.
@@ -242,31 +260,28 @@ impl Commits {
         }
     }
 
-    /// Has the pump lead. Where it has ended, with its ledger, the caller leads: nobody is left waiting.
-    #[cfg(not(target_arch = "wasm32"))]
+    /// Has the pump lead, a thread or the host. Where it has ended, with its ledger, or there is none, the caller leads: nobody is left
+    /// waiting.
     fn call_pump(&self, mut queue: MutexGuard<'_, Queue>) {
-        if queue.pump == Pump::Ended {
+        let has_thread = cfg!(not(target_arch = "wasm32")) && queue.pump != Pump::Ended;
+        if self.host.is_none() && !has_thread {
             drop(queue);
             let _ = self.lead(|_| (), |_| ());
             return;
         }
         queue.pump = Pump::Called;
         drop(queue);
-        self.pump_bell.notify_one();
-    }
-
-    /// Without threads there is nobody else: the caller leads.
-    #[cfg(target_arch = "wasm32")]
-    fn call_pump(&self, queue: MutexGuard<'_, Queue>) {
-        drop(queue);
-        let _ = self.lead(|_| (), |_| ());
+        match &self.host {
+            Some(host) => host(),
+            None => self.pump_bell.notify_one(),
+        }
     }
 
     /// Starts the thread that leads for futures, once. It ends with `end_pump`.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn start_pump(self: &Arc<Self>) {
         let mut queue = self.queue();
-        if queue.pump == Pump::None {
+        if queue.pump == Pump::None && self.host.is_none() {
             queue.pump = Pump::Idle;
             let commits = self.clone();
             let started = sync::thread::Builder::new().name("keyledger-commit".into()).spawn(move || commits.pump());

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex};
 use crate::clock::Clock;
 use crate::codec::address::{Address, RowKey, Salt};
 use crate::codec::{self, DecodeError};
-use crate::commit::{Commits, Outcome};
+use crate::commit::{Commits, HostCall, Outcome};
 use crate::entropy::Entropy;
 use crate::fences::Fences;
 use crate::home::Home;
@@ -51,6 +51,15 @@ pub(crate) use settle::Stepped;
 
 /// So far may the wall clock run away from the monotonic one before the janitor stops sweeping (L7).
 const RUNAWAY_MS: u64 = 3600 * 1000;
+
+/// What an engine is made of besides its store.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    pub(crate) options: Options,
+    pub(crate) host: Option<HostCall>,
+}
 
 /// The ledger without its public face.
 pub(crate) struct Engine {

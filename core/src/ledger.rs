@@ -149,6 +149,12 @@ impl Ledger {
         }
     }
 
+    /// Commits what futures have queued, where the host does that: see [`Builder::commit_by_host`]. Calls that block do it first, by
+    /// themselves.
+    pub fn commit_queued(&self) {
+        self.engine().commits.commit_queued();
+    }
+
     /// The longest response that this ledger keeps whole, in bytes (S4), as [`Builder::max_response_bytes`] has set it.
     ///
     /// ```

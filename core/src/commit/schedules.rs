@@ -77,7 +77,7 @@ async fn arrived(ticket: Ticket<(), &'static str>) -> Ended<(), &'static str> {
 fn p1_every_caller_is_told_after_the_commit_that_holds_its_work() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         let callers: Vec<_> = [b"a", b"b", b"c", b"d"]
             .into_iter()
             .map(|key| {
@@ -98,7 +98,7 @@ fn p1_every_caller_is_told_after_the_commit_that_holds_its_work() {
 #[test]
 fn g1_of_callers_who_want_the_same_row_one_gets_it() {
     explore(|| {
-        let commits = Commits::new(Slow::new());
+        let commits = Commits::new(Slow::new(), None);
         let callers: Vec<_> = (0..3)
             .map(|number| {
                 let commits = commits.clone();
@@ -118,7 +118,7 @@ fn g1_of_callers_who_want_the_same_row_one_gets_it() {
 fn s7_a_commit_that_fails_is_told_to_those_who_shared_it_and_to_nobody_else() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         let callers: Vec<_> = [&b"bad"[..], b"a", b"b"]
             .into_iter()
             .map(|key| {
@@ -147,7 +147,7 @@ fn s7_a_commit_that_fails_is_told_to_those_who_shared_it_and_to_nobody_else() {
 fn p1_futures_and_threads_share_commits_and_all_of_them_arrive() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         commits.start_pump();
         let tickets = [commits.submit(put(b"a"), |_| ()), commits.submit(put(b"b"), |_| ())];
         let (others, seen) = (commits.clone(), store.clone());
@@ -168,7 +168,7 @@ fn p1_futures_and_threads_share_commits_and_all_of_them_arrive() {
 fn p1_futures_that_nobody_lends_a_thread_to_all_arrive() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         commits.start_pump();
         let askers: Vec<_> = [b"a", b"b", b"c"]
             .into_iter()
@@ -189,7 +189,7 @@ fn p1_futures_that_nobody_lends_a_thread_to_all_arrive() {
 #[test]
 fn i1_a_future_that_is_polled_out_of_turn_sees_no_end_before_memory_is_put_right() {
     explore(|| {
-        let commits = Commits::new(Slow::new());
+        let commits = Commits::new(Slow::new(), None);
         commits.start_pump();
         let told = Arc::new(AtomicBool::new(false));
         let after = told.clone();
@@ -209,7 +209,7 @@ fn i1_a_future_that_is_polled_out_of_turn_sees_no_end_before_memory_is_put_right
 fn p7_a_future_whose_ticket_is_thrown_away_is_served_and_a_barrier_waits_for_it() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         commits.start_pump();
         drop(commits.submit(put(b"a"), |_| ()));
         let (others, seen) = (commits.clone(), store.clone());
@@ -228,7 +228,7 @@ fn p7_a_future_whose_ticket_is_thrown_away_is_served_and_a_barrier_waits_for_it(
 fn t5_who_must_be_alone_meets_no_commit() {
     explore(|| {
         let store = Slow::new();
-        let commits = Commits::new(store.clone());
+        let commits = Commits::new(store.clone(), None);
         let (others, seen) = (commits.clone(), store.clone());
         let caller = thread::spawn(move || {
             assert!(matches!(others.call(put(b"a"), |_| ()), Ended::Stored(())));

@@ -1,12 +1,12 @@
 //! Group commit over a store in memory, and over one that fails.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::task::{Wake, Waker};
 use std::thread;
 
 use super::double::{Double, Stand};
-use super::{Commits, Ended, Overlay};
+use super::{Commits, Ended, HostCall, Overlay};
 
 use crate::store::memory::MemoryStore;
 use crate::store::{CommitError, Snapshot, Space, Store, StoreError, Writes};
@@ -45,7 +45,7 @@ fn has(store: &dyn Store, key: &[u8]) -> bool {
 #[test]
 fn s7_work_that_fails_or_panics_stores_nothing_and_harms_nobody() {
     let store = Counting::behind(Counter::default());
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     let refused: Ended<(), &str> = commits.call_here(
         |overlay| {
             overlay.put(Space::Rows, b"refused".to_vec(), vec![1]);
@@ -69,7 +69,7 @@ fn s7_work_that_fails_or_panics_stores_nothing_and_harms_nobody() {
 #[test]
 fn work_that_writes_nothing_commits_nothing() {
     let store = Counting::behind(Counter::default());
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     assert!(matches!(commits.call(|_| Ok::<_, ()>(7), |_| ()), Ended::Stored(7)));
     assert_eq!(store.stand.commits.load(Ordering::SeqCst), 0);
 }
@@ -78,7 +78,7 @@ fn work_that_writes_nothing_commits_nothing() {
 fn s6_everyone_whose_call_shared_a_commit_is_told_the_same() {
     let store = Counting::behind(Counter::default());
     store.stand.refuse.store(1, Ordering::SeqCst);
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     let failed = commits.call(put(b"a"), |outcome| assert!(outcome.is_err()));
     assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::NotStored(_))));
     store.stand.refuse.store(0, Ordering::SeqCst);
@@ -89,7 +89,7 @@ fn s6_everyone_whose_call_shared_a_commit_is_told_the_same() {
 fn s7_a_panic_below_leaves_it_open_whether_it_was_stored() {
     let store = Counting::behind(Counter::default());
     store.stand.refuse.store(2, Ordering::SeqCst);
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     let failed = commits.call(put(b"a"), |_| ());
     assert!(matches!(failed, Ended::Failed(error) if matches!(*error, CommitError::Open(_))));
     store.stand.refuse.store(0, Ordering::SeqCst);
@@ -102,7 +102,7 @@ fn callers_share_commits_and_each_sees_what_the_one_before_wrote() {
     const CALLERS: u64 = 32;
     const CALLS: u64 = 50;
     let store = Counting::behind(Counter::default());
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     let start = Barrier::new(usize::try_from(CALLERS).unwrap());
     thread::scope(|scope| {
         for caller in 0..CALLERS {
@@ -156,7 +156,7 @@ impl Wake for Unpark {
 #[test]
 fn a_future_is_woken_by_the_pump_and_its_work_is_done_even_if_it_is_dropped() {
     let store = Counting::behind(Counter::default());
-    let commits = Commits::new(store.clone());
+    let commits = Commits::new(store.clone(), None);
     commits.start_pump();
     drop(commits.submit(put(b"dropped"), |_| ()));
     let ticket = commits.submit(put(b"kept"), |_| ());
@@ -233,4 +233,26 @@ mod overlays {
             .unwrap();
         assert_eq!(seen, 2);
     }
+}
+
+#[test]
+fn where_the_host_commits_futures_share_a_sync_and_blocking_calls_come_after_them() {
+    let store = Counting::behind(Counter::default());
+    let called = Arc::new(AtomicUsize::new(0));
+    let seen = called.clone();
+    let host: HostCall = Arc::new(move || drop(seen.fetch_add(1, Ordering::SeqCst)));
+    let commits = Commits::new(store.clone(), Some(host));
+    commits.start_pump();
+    let count = || (called.load(Ordering::SeqCst), store.stand.commits.load(Ordering::SeqCst));
+    let tickets = [b"a", b"b", b"c"].map(|key| commits.submit(put(key), |_| ()));
+    assert_eq!(count(), (1, 0), "the host is called once, and nothing is committed before it comes");
+    commits.commit_queued();
+    assert_eq!(count(), (1, 1));
+    assert!(tickets.iter().all(|ticket| matches!(ticket.poll(Waker::noop()), Some(Ended::Stored(())))));
+    let queued = commits.submit(put(b"d"), |_| ());
+    assert!(matches!(commits.call(put(b"e"), |_| ()), Ended::Stored(())));
+    assert_eq!(count(), (2, 3), "what was queued before has been committed before");
+    assert!(has(&*store, b"d") && matches!(queued.poll(Waker::noop()), Some(Ended::Stored(()))));
+    commits.commit_queued();
+    assert_eq!(count(), (2, 3), "there was nothing left to do");
 }

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::fence_block::FenceBlock;
-use super::{Engine, EngineError, Errand, Owed, Phase, Session, read_with};
-use crate::clock::Clock;
+use super::{Engine, EngineError, Errand, Owed, Parts, Phase, Session, read_with};
 use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
 use crate::commit::{Commits, Ticket};
@@ -14,20 +13,14 @@ use crate::entropy::Entropy;
 use crate::fences::Fences;
 use crate::home::Home;
 use crate::machine::record::{Lease, Stamp};
-use crate::options::Options;
 use crate::outbox_memory::OutboxMemory;
 use crate::store::{Space, Store, Writes};
 use crate::volatile::Memory;
 
 impl Engine {
     /// An engine over a store that was just opened. Reserves its first fences: one commit.
-    pub(crate) fn open(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        entropy: Arc<dyn Entropy>,
-        options: Options,
-        home: Home<Engine>,
-    ) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn open(store: Arc<dyn Store>, parts: Parts, home: Home<Engine>) -> Result<Arc<Self>, EngineError> {
+        let Parts { clock, entropy, options, host } = parts;
         let salt = salt_of(&*store, &*entropy)?;
         let is_shared = home.is_shared();
         let block = reserve_block(&*store, 1, is_shared)?;
@@ -35,7 +28,7 @@ impl Engine {
         let opening = boot_id.map_or(Ok(block.start), |id| opening_of(&*store, Boot { id, opening: block.start }))?;
         let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening };
         Ok(Arc::new(Self {
-            commits: Commits::new(store.clone()),
+            commits: Commits::new(store.clone(), host),
             store,
             memory: Memory::new((!is_shared).then_some(opened_at.mono_ms)),
             outbox: OutboxMemory::default(),

@@ -12,9 +12,10 @@ use super::opened::{Opened, no_door};
 #[cfg(unix)]
 use crate::admin::{answer_line, socket_beside};
 use crate::clock::Clock;
+use crate::commit::HostCall;
 #[cfg(unix)]
 use crate::door::Door;
-use crate::engine::{Engine, EngineError};
+use crate::engine::{Engine, EngineError, Parts};
 use crate::entropy::Entropy;
 use crate::error::{Error, Result};
 use crate::home::Home;
@@ -30,6 +31,7 @@ pub struct Builder {
     clock: Option<Arc<dyn Clock>>,
     entropy: Option<Arc<dyn Entropy>>,
     options: Options,
+    host: Option<HostCall>,
     is_shared: bool,
     #[cfg(unix)]
     admin: Option<AdminSocket>,
@@ -64,6 +66,14 @@ impl Builder {
     /// Memory for pages of the file. Default 64 MiB; 1 to 4 MiB are enough on a phone.
     pub fn cache_bytes(mut self, bytes: usize) -> Self {
         self.options.cache_bytes = bytes;
+        self
+    }
+
+    /// For hosts without threads: instead of a thread of the ledger's own, the host commits what futures have queued. `call` is to see
+    /// to it that [`Ledger::commit_queued`] is called soon, on the same thread and not from inside `call`; everything that was queued
+    /// until then shares one sync.
+    pub fn commit_by_host(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
+        self.host = Some(Arc::new(call));
         self
     }
 
@@ -138,16 +148,8 @@ impl Builder {
     fn parts(self) -> Result<Parts> {
         let clock = self.clock.or_else(system_clock).ok_or_else(|| missing("clock"))?;
         let entropy = self.entropy.or_else(system_entropy).ok_or_else(|| missing("entropy"))?;
-        Ok(Parts { clock, entropy, options: self.options })
+        Ok(Parts { clock, entropy, options: self.options, host: self.host })
     }
-}
-
-/// What every opening of a ledger needs.
-#[derive(Clone)]
-struct Parts {
-    clock: Arc<dyn Clock>,
-    entropy: Arc<dyn Entropy>,
-    options: Options,
 }
 
 impl Parts {
@@ -157,7 +159,7 @@ impl Parts {
         store: impl FnOnce(StoreOptions) -> Result<S, OpenError>,
     ) -> Result<Arc<Engine>, EngineError> {
         let store = Arc::new(store(self.store_options())?);
-        Engine::open(store, self.clock, self.entropy, self.options, Home::alone())
+        Engine::open(store, self, Home::alone())
     }
 
     /// Among other processes; a forked child opens it anew.
@@ -174,7 +176,7 @@ impl Parts {
             let store = RedbStore::share_in_child(twin.as_ref()?).ok()?;
             parts.clone().share_with_children(store).ok()
         }));
-        Engine::open(Arc::new(store), self.clock, self.entropy, self.options, home)
+        Engine::open(Arc::new(store), self, home)
     }
 
     fn store_options(&self) -> StoreOptions {
