@@ -240,7 +240,9 @@ fn where_the_host_commits_futures_share_a_sync_and_blocking_calls_come_after_the
     let store = Counting::behind(Counter::default());
     let called = Arc::new(AtomicUsize::new(0));
     let seen = called.clone();
-    let host: HostCall = Arc::new(move || drop(seen.fetch_add(1, Ordering::SeqCst)));
+    let host: HostCall = Arc::new(move || {
+        seen.fetch_add(1, Ordering::SeqCst);
+    });
     let commits = Commits::new(store.clone(), Some(host));
     commits.start_pump();
     let count = || (called.load(Ordering::SeqCst), store.stand.commits.load(Ordering::SeqCst));
