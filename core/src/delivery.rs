@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::engine::Engine;
 use crate::engine::outbox::{Handed, OutboxTerms};
 use crate::entry::{EntryId, EntryView};
@@ -27,6 +28,26 @@ pub struct Delivery {
     handed: Handed,
     entry: EntryView,
     is_over: bool,
+}
+
+/// How long a delivery's lease still lasts. It may outlive the delivery: for whoever sends on another thread, or in another language.
+#[derive(Clone)]
+pub struct DeliveryLease {
+    clock: Arc<dyn Clock>,
+    ends_at_mono_ms: u64,
+}
+
+impl DeliveryLease {
+    /// How long it still lasts, by the ledger's monotonic clock: a transport neither sends nor waits longer (O7, C4).
+    pub fn left(&self) -> Duration {
+        Duration::from_millis(self.ends_at_mono_ms.saturating_sub(self.clock.monotonic_ms()))
+    }
+}
+
+impl fmt::Debug for DeliveryLease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DeliveryLease").field("left", &self.left()).finish()
+    }
 }
 
 /// What came of a delivery, to be stored with [`Outbox::settle`](crate::Outbox::settle); it can be told again after an error.
@@ -104,8 +125,13 @@ impl Delivery {
 
     /// How long the lease still lasts, by the ledger's monotonic clock: a transport neither sends nor waits longer (O7, C4).
     pub fn lease_left(&self) -> Duration {
-        let passed = self.engine.clock.monotonic_ms().saturating_sub(self.handed.granted_at.stamp.mono_ms);
-        Duration::from_millis(self.handed.lease_ms.saturating_sub(passed))
+        self.lease().left()
+    }
+
+    /// Its lease, as a value of its own.
+    pub fn lease(&self) -> DeliveryLease {
+        let ends_at_mono_ms = self.handed.granted_at.stamp.mono_ms.saturating_add(self.handed.lease_ms);
+        DeliveryLease { clock: self.engine.clock.clone(), ends_at_mono_ms }
     }
 
     /// What came of it, as a value: for [`Outbox::settle`](crate::Outbox::settle) and

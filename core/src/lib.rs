@@ -56,7 +56,7 @@ mod wake;
 pub use begin::Begin;
 pub use claim::{Claim, LostSignal, SettleError};
 pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
-pub use delivery::{Delivery, DeliveryError, Report};
+pub use delivery::{Delivery, DeliveryError, DeliveryLease, Report};
 pub use driver::{AsyncDriver, DrainProgress, Drained, DriverError, Stop};
 #[cfg(not(target_arch = "wasm32"))]
 pub use driver::{Driver, DriverHandle};

@@ -7,6 +7,7 @@ mod outcome;
 mod reading;
 mod redirect;
 mod request;
+mod sending;
 #[cfg(feature = "transport")]
 mod transport;
 
@@ -14,5 +15,6 @@ pub use outcome::outcome_of;
 pub use reading::{Ending, Meaning, RETRY_AFTER_MAX, Reading, Trace, Unanswered};
 pub use redirect::{Redirect, redirect};
 pub use request::{KeyField, Request, RequestError};
+pub use sending::{REDIRECTS_MAX, answered, silent, to_send, unsendable};
 #[cfg(feature = "transport")]
 pub use transport::{Anonymous, Authorize, HttpTransport, HttpTransportBuilder, NoCredentials};

@@ -11,18 +11,15 @@ use keyledger::options::RESPONSE_BYTES_MAX;
 use keyledger::{Delivery, DeliveryOutcome, Enqueue, Scope, Transport};
 use ureq::Agent;
 
-use super::outcome::outcome_of;
-use super::reading::{Reading, Unanswered};
+use super::reading::Unanswered;
 use super::redirect::{Redirect, redirect};
 use super::request::{KeyField, Request, RequestError};
-use crate::message::{Answer, Fields, HEAD_BYTES_MAX, MEDIA_TYPE, Stored, StoredBody, is_token, is_value};
+use super::sending::{REDIRECTS_MAX, answered, silent, to_send, unsendable};
+use crate::message::{Answer, Fields, HEAD_BYTES_MAX};
 use authorize::{Refused, identity_of};
 use wire::{Received, Silence};
 
 pub use authorize::{Anonymous, Authorize, NoCredentials};
-
-/// How many redirects of one send are followed.
-const REDIRECTS_MAX: u32 = 5;
 
 type Classify = dyn Fn(&Answer, DeliveryOutcome) -> DeliveryOutcome + Send + Sync;
 
@@ -91,13 +88,7 @@ impl HttpTransport {
 
     /// What is sent, or why nothing is.
     fn prepare(&self, delivery: &Delivery) -> Result<(Request, Fields), DeliveryOutcome> {
-        if delivery.media_type() != MEDIA_TYPE {
-            return Err(DeliveryOutcome::dead(format!("the request is no {MEDIA_TYPE}")));
-        }
-        let dead = |error: RequestError| DeliveryOutcome::dead(error.to_string());
-        let request = Request::of_bytes(delivery.request()).map_err(dead)?;
-        let fields = request.fields_with(&self.settings.key_field, delivery.key()).map_err(dead)?;
-        Ok((request, fields))
+        to_send(delivery.media_type(), delivery.request(), &self.settings.key_field, delivery.key())
     }
 
     /// The credentials, checked.
@@ -105,18 +96,14 @@ impl HttpTransport {
         let asked = catch_unwind(AssertUnwindSafe(|| self.authorize.authorize(scope, request)));
         let later = |error: String| DeliveryOutcome::retry(error).not_taken();
         match asked {
-            Ok(Ok(fields)) => match fields.iter().find(|(name, value)| !self.may_add(name, value)) {
+            Ok(Ok(fields)) => match unsendable(&fields, &self.settings.key_field) {
                 None => Ok(fields),
-                Some((name, _)) => Err(later(format!("authorize gives the field {name}, which cannot be sent"))),
+                Some(name) => Err(later(format!("authorize gives the field {name}, which cannot be sent"))),
             },
             Ok(Err(none @ NoCredentials::SignedOut)) => Err(DeliveryOutcome::hold_lane(none.to_string())),
             Ok(Err(none @ NoCredentials::NotNow(_))) => Err(later(none.to_string())),
             Err(_) => Err(later("authorize panicked".to_owned())),
         }
-    }
-
-    fn may_add(&self, name: &str, value: &[u8]) -> bool {
-        is_token(name.as_bytes()) && is_value(value) && !name.eq_ignore_ascii_case(self.settings.key_field.name())
     }
 
     /// Sends it, and again where a redirect points.
@@ -137,15 +124,9 @@ impl HttpTransport {
     fn outcome(&self, exchanged: Result<Received, Silence>) -> DeliveryOutcome {
         let Received { answer, is_whole } = match exchanged {
             Ok(received) => received,
-            Err(Silence { why: Unanswered::BeforeConnecting, error }) => {
-                return DeliveryOutcome::retry(error).not_taken();
-            }
-            Err(Silence { why: Unanswered::MaybeSent, error }) => return DeliveryOutcome::retry(error),
+            Err(Silence { why, error }) => return silent(why, error),
         };
-        let kept = answer.kept();
-        let stored = if is_whole { kept } else { Stored { body: StoredBody::Omitted(None), ..kept } };
-        let bytes_max = self.settings.answer_bytes_max.saturating_add(HEAD_BYTES_MAX);
-        let usual = outcome_of(&Reading::of(&answer, now_ms()), &stored, bytes_max);
+        let usual = answered(&answer, is_whole, now_ms(), self.settings.answer_bytes_max);
         catch_unwind(AssertUnwindSafe(|| (self.classify)(&answer, usual)))
             .unwrap_or_else(|_| DeliveryOutcome::retry(format!("the classifier panicked on {}", answer.status)))
     }
