@@ -14,7 +14,7 @@ const RECORDS: usize = 20_000;
 const BATCH: usize = 5_000;
 
 /// A ledger in which everything is due.
-fn due() -> Stage {
+pub(crate) fn due() -> Stage {
     let stage = Stage::empty();
     let ledger = stage.open();
     for start in (0..RECORDS).step_by(BATCH) {

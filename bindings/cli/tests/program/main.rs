@@ -8,4 +8,5 @@ mod million;
 mod outbox;
 mod stage;
 mod tables;
+mod terminal;
 mod walk;
