@@ -100,3 +100,43 @@ fn pages_of_any_length_show_each_record_once() {
         }
     }
 }
+
+#[test]
+fn a_record_whose_lease_ends_between_two_pages_is_on_one_of_them_by_place() {
+    let clock = ManualClock::new(1_800_000_000_000);
+    let ledger = Ledger::builder().clock(clock.clone()).in_memory().expect("a ledger");
+    let claims: Vec<Claim> = (0..9).map(|number| begin(&ledger, &CHARGE, "a", &number.to_string())).collect();
+    let first = ledger.list(&Filter::all().by_place().limit(1)).expect("a page");
+    clock.advance(LEASE);
+    drop(claims);
+    let rest = Filter::all().by_place().after(first.next.expect("there is more"));
+    assert_eq!(keys(&ledger, &rest, 2).len(), 8);
+}
+
+/// More than memory is asked for at once.
+const MANY: usize = 600;
+
+#[test]
+fn many_reservations_and_many_dropped_claims_are_listed_each_once_and_a_filter_finds_the_last_of_them() {
+    let ledger = Ledger::builder().in_memory().expect("a ledger");
+    let claims = |operation: &Operation| -> Vec<Claim> {
+        (0..MANY).map(|number| begin(&ledger, operation, "a", &number.to_string())).collect()
+    };
+    let reserved = claims(&WALLET);
+    drop(claims(&MAIL));
+    let one = begin(&ledger, &Operation::in_ledger("one").lease(LEASE), "b", "reserved");
+    for limit in [7, 256, 10_000] {
+        let mut listed = keys(&ledger, &Filter::all(), limit);
+        assert_eq!(listed.len(), 2 * MANY + 1);
+        assert!(listed[..MANY].iter().all(|key| is_of(key, &["0", "1", "2", "3", "4", "5", "6", "7", "8", "9"])));
+        listed.sort();
+        listed.dedup();
+        // Both operations have keys of the same names.
+        assert_eq!(listed.len(), MANY + 1);
+    }
+    let operation = OperationName::new("one").expect("a name");
+    assert_eq!(keys(&ledger, &Filter::all().operation(operation), 1), ["reserved b"]);
+    assert_eq!(keys(&ledger, &Filter::all().parked(), 100).len(), MANY);
+    drop((reserved, one));
+    assert_eq!(keys(&ledger, &Filter::all().parked(), 100).len(), MANY);
+}

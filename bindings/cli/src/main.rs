@@ -23,7 +23,18 @@ use keyledger::admin::Fault;
 use arguments::Arguments;
 use failure::Failure;
 
+/// The storage engine panics at some kinds of damage. The ledger tells that as an error, so the panic itself is not told, too.
+fn tell_no_panic_of_the_engine() {
+    let tell = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !panic.location().is_some_and(|at| at.file().contains("redb-")) {
+            tell(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
+    tell_no_panic_of_the_engine();
     let arguments = Arguments::parse();
     let json = arguments.manner.json;
     match interrupt::listen().and_then(|()| commands::run(arguments)) {

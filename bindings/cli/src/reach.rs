@@ -95,24 +95,11 @@ fn connect(_: &Path) -> std::io::Result<std::net::TcpStream> {
 
 /// One line there, one line back.
 fn ask_through(path: &Path, request: &Request) -> Result<Reply> {
-    let gone = |error: &dyn std::fmt::Display| {
-        Failure::new(
-            "no_answer",
-            format!("{}: the process that has the ledger open did not answer: {error}", path.display()),
-        )
+    let answer = answer_through(path, request).map_err(|error| no_answer(path, &error))?;
+    let Some(answer) = answer.strip_suffix('\n') else {
+        return Err(no_answer(path, &if answer.is_empty() { "it went away" } else { "it went away in mid-answer" }));
     };
-    let answer = || {
-        let stream = connect(path)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        let mut line = serde_json::to_string(request)?;
-        line.push('\n');
-        (&stream).write_all(line.as_bytes())?;
-        let mut answer = String::new();
-        BufReader::new(&stream).read_line(&mut answer)?;
-        std::io::Result::Ok(answer)
-    };
-    let answer = answer().map_err(|error| gone(&error))?;
-    match serde_json::from_str(&answer).map_err(|error| gone(&error))? {
+    match serde_json::from_str(answer).map_err(|error| no_answer(path, &error))? {
         Line::Ok(reply) => Ok(reply),
         Line::Error(Fault { code, message }) if ["ambiguous", "poisoned"].contains(&code.as_str()) => {
             let whose = "the program that has the ledger open has to do that, or be started anew";
@@ -120,4 +107,21 @@ fn ask_through(path: &Path, request: &Request) -> Result<Reply> {
         }
         Line::Error(fault) => Err(fault.into()),
     }
+}
+
+fn answer_through(path: &Path, request: &Request) -> std::io::Result<String> {
+    let stream = connect(path)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let mut line = serde_json::to_string(request)?;
+    line.push('\n');
+    (&stream).write_all(line.as_bytes())?;
+    let mut answer = String::new();
+    BufReader::new(&stream).read_line(&mut answer)?;
+    Ok(answer)
+}
+
+fn no_answer(path: &Path, why: &dyn std::fmt::Display) -> Failure {
+    let advice = "whether it has done what was asked is open, so look before you ask again";
+    let who = "the process that has the ledger open did not answer";
+    Failure::new("no_answer", format!("{}: {who}: {why}; {advice}", path.display()))
 }

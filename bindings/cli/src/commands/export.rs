@@ -1,8 +1,9 @@
 //! Everything, as lines of JSON.
 
+use indicatif::ProgressBar;
 use keyledger::admin::{Entry, EntryQuery, Record, RecordQuery, Reply, Request};
 use serde::Serialize;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 
 use super::Desk;
 use crate::failure::{Failure, Result};
@@ -13,7 +14,8 @@ const PAGE: usize = 64;
 
 pub(super) fn run(desk: &Desk, without_outbox: bool) -> Result<()> {
     let mut lines = BufWriter::new(std::io::stdout().lock());
-    let bar = progress::spinner("exported");
+    // On one screen with the lines it would only be in their way.
+    let bar = if std::io::stdout().is_terminal() { ProgressBar::hidden() } else { progress::spinner("exported") };
     records(desk, |record| {
         bar.inc(1);
         write(&mut lines, &Reply::Record(Box::new(record)))

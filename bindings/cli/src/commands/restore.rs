@@ -17,8 +17,9 @@ const PIECE: usize = 1 << 20;
 /// The file at `file` is the old one or the new one at every instant; the old one stays beside it.
 pub(super) fn run(output: Output, yes: bool, file: &Path, from: &Path) -> Result<()> {
     let old = Old::of(file)?;
-    let kept =
-        old.as_ref().map(|_| beside(file, &format!("replaced-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ"))));
+    let kept = old
+        .as_ref()
+        .map(|_| beside(file, &format!("replaced-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"))));
     let what =
         kept.as_ref().map_or_else(String::new, |kept| format!("; what is there now is kept as {}", kept.display()));
     confirm(&format!("{} will be a copy of {}{what}", file.display(), from.display()), yes)?;

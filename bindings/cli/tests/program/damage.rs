@@ -63,8 +63,8 @@ fn a_folder_is_no_ledger() {
     assert_eq!(stage.run(&["stats"]).exit, Some(8));
 }
 
-#[test]
-fn a_ledger_that_is_damaged_in_the_middle_is_told_and_not_repaired() {
+/// A compacted ledger with two hundred long answers, and the bytes of its file.
+fn with_long_answers() -> (Stage, Vec<u8>) {
     let stage = Stage::empty();
     let ledger = stage.open();
     for number in 0..200 {
@@ -73,13 +73,37 @@ fn a_ledger_that_is_damaged_in_the_middle_is_told_and_not_repaired() {
     }
     ledger.close().expect("it closes");
     stage.answer(&["compact", "--yes"]);
-    let mut bytes = fs::read(&stage.file).expect("the file");
+    let bytes = fs::read(&stage.file).expect("the file");
+    (stage, bytes)
+}
+
+#[test]
+fn a_damaged_answer_is_a_finding_of_check_and_an_error_to_whoever_needs_it() {
+    let (stage, mut bytes) = with_long_answers();
+    let length = bytes.len();
+    let middle = bytes[length / 2..].windows(1000).position(|window| window == [7; 1000]).expect("an answer");
+    bytes[length / 2 + middle + 500] ^= 1;
+    fs::write(&stage.file, &bytes).expect("it is damaged");
+    let said = stage.run(&["check", "--json"]);
+    assert_eq!((said.exit, error_code(&said).as_str()), (Some(1), "not_well"), "{said:?}");
+    assert!(said.err.contains("snapshot"), "it says what to do: {said:?}");
+    let said = stage.run(&["export", "--json"]);
+    assert_eq!((said.exit, error_code(&said).as_str()), (Some(9), "corrupt"), "{said:?}");
+    assert!(said.err.contains("snapshot"), "it says what to do: {said:?}");
+}
+
+#[test]
+fn a_ledger_that_is_damaged_in_the_middle_is_told_and_not_repaired() {
+    let (stage, mut bytes) = with_long_answers();
     let length = bytes.len();
     bytes[length / 2..length / 2 + length / 8].fill(0xaa);
     fs::write(&stage.file, bytes).expect("it is damaged");
-    let said = stage.run(&["check"]);
-    assert!(matches!(said.exit, Some(1 | 9)), "{said:?}");
-    assert!(said.err.contains("snapshot"), "it says what to do: {said:?}");
+    // The pages of the tree itself are gone: it cannot even be opened.
+    for command in ["check", "list", "export"] {
+        let said = refused(&stage, &[command, "--json"]);
+        assert_eq!((said.exit, error_code(&said).as_str()), (Some(9), "corrupt"), "{command}: {said:?}");
+        assert!(said.err.contains("snapshot") && !said.err.contains("backtrace"), "{command}: {said:?}");
+    }
 }
 
 /// The program as somebody who may not read the file: modes mean nothing to the owner of the machine.

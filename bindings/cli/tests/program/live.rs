@@ -2,7 +2,9 @@
 
 use super::stage::{CHARGE, MAIL, Stage, claim};
 use keyledger::{DeliveryOutcome, Enqueue, Ledger, Response, Scope};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixListener;
 use std::time::Duration;
 
 fn open(stage: &Stage) -> Ledger {
@@ -59,7 +61,7 @@ fn the_socket_is_its_owners_alone_and_goes_with_the_ledger() {
 fn a_socket_that_was_left_is_replaced_and_what_is_no_socket_is_not() {
     let stage = Stage::empty();
     let socket = stage.beside("payments.kl.admin");
-    drop(std::os::unix::net::UnixListener::bind(&socket).expect("a socket"));
+    drop(UnixListener::bind(&socket).expect("a socket"));
     let ledger = open(&stage);
     assert!(stage.answer(&["stats"]).contains("through the process"));
     ledger.close().expect("it closes");
@@ -104,6 +106,34 @@ fn entries_go_by_the_terms_that_the_program_opened_its_outbox_with() {
     // By the defaults it could be sent again for 23 hours, and would not be for a person (O7).
     let dismissed = stage.json(&["outbox", "dismiss", "1", "--who", "ann", "--note", "too late", "--yes"]);
     assert_eq!(dismissed["state"], "dead", "{dismissed}");
+}
+
+/// In the place of a program's own socket: one that says so much of an answer and is gone.
+fn dies_after(stage: &Stage, said: &'static str) -> std::thread::JoinHandle<()> {
+    let listener = UnixListener::bind(stage.beside("payments.kl.admin")).expect("a socket");
+    std::thread::spawn(move || {
+        // The first only looks whether somebody is there.
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().expect("somebody asks");
+            BufReader::new(&stream).read_line(&mut String::new()).expect("a line");
+            let _ = stream.write_all(said.as_bytes());
+        }
+    })
+}
+
+#[test]
+fn a_program_that_dies_in_mid_answer_is_told_and_whether_it_was_done_is_open() {
+    let whole = "{\"ok\":{\"kind\":\"forgotten\",\"settled\":1";
+    for (said, told) in [("", "it went away"), (whole, "in mid-answer"), ("what?\n", "did not answer")] {
+        let stage = Stage::filled();
+        let _ledger = stage.open();
+        let gone = dies_after(&stage, said);
+        let said = stage.run(&["forget", "user-17", "POST /v1/charges", "done", "--yes"]);
+        assert_eq!(said.exit, Some(12), "{said:?}");
+        assert!(said.err.contains(told) && said.err.contains("look before you ask again"), "{said:?}");
+        assert!(said.out.is_empty(), "{said:?}");
+        gone.join().expect("it is gone");
+    }
 }
 
 #[test]

@@ -72,6 +72,28 @@ fn each_decision_is_taken_once_it_is_allowed_and_refused_where_it_is_not() {
 }
 
 #[test]
+fn what_is_held_with_its_lane_is_due_again_once_its_scope_is_resumed() {
+    let stage = Stage::empty();
+    let ledger = stage.open();
+    let outbox = ledger.outbox().open().expect("an outbox");
+    let scopes = ["user-17", "user-18"].map(|scope| Scope::new(scope).expect("a scope"));
+    for scope in &scopes {
+        outbox.enqueue(&Enqueue::new(scope, "pay", "text/plain", "1999").purpose(scope.as_str())).expect("enqueued");
+        let mut due = outbox.lease_due(scope, 1).expect("deliveries");
+        due.pop().expect("it is due").settle(DeliveryOutcome::hold_lane("401")).expect("it is settled");
+    }
+    ledger.close().expect("it closes");
+    let held = id(&stage, "user-17");
+    assert!(stage.answer(&["outbox", "show", &held]).contains("with its lane: resume --scope"));
+    assert_eq!(stage.run(&["outbox", "resume", "--scope", "user-17"]).exit, Some(11), "it is not done unasked");
+    let resumed = stage.json(&["outbox", "resume", "--scope", "user-17", "--yes"]);
+    assert_eq!((&resumed["lanes"], &resumed["entries"]), (&1.into(), &1.into()));
+    assert_eq!(stage.json(&["outbox", "show", &held])["state"], "pending");
+    let other = id(&stage, "user-18");
+    assert_eq!(stage.json(&["outbox", "show", &other])["state"], "held", "another's stays held");
+}
+
+#[test]
 fn a_dead_entry_is_given_up_by_a_person() {
     let stage = stage();
     let dead = id(&stage, "dead");

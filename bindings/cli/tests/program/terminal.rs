@@ -25,6 +25,11 @@ struct Terminal {
 
 impl Terminal {
     fn of(stage: &Stage, arguments: &[&str]) -> Self {
+        Self::with_output(stage, arguments, None)
+    }
+
+    /// What is not told on the standard error goes to `output`, if there is one.
+    fn with_output(stage: &Stage, arguments: &[&str], output: Option<File>) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).expect("it is ours");
         unlockpt(&master).expect("it is open");
@@ -38,7 +43,7 @@ impl Terminal {
         command.args(["--ctty", "--wait"]).arg(program.get_program()).args(program.get_args());
         command.current_dir(stage.folder.path()).env_remove("KEYLEDGER_FILE").env_remove("KEYLEDGER_WHO");
         command.env("TERM", "xterm").stdin(side.try_clone().expect("a side"));
-        command.stdout(side.try_clone().expect("a side")).stderr(side);
+        command.stdout(output.unwrap_or_else(|| side.try_clone().expect("a side"))).stderr(side);
         let program = command.spawn().expect("it runs");
         let keys = File::from(master);
         let screen = reading(keys.try_clone().expect("a side"));
@@ -142,9 +147,10 @@ fn long_work_shows_that_it_goes_on_at_a_terminal_and_nowhere_else() {
         (&["export"], "exported"),
     ];
     for (arguments, shown) in long {
-        let screen = Terminal::of(&stage, arguments).ends();
+        let output = File::create(stage.beside("output")).expect("a file");
+        let screen = Terminal::with_output(&stage, arguments, Some(output)).ends();
         assert_eq!(screen.exit, Some(0), "{arguments:?}: {screen:?}");
-        assert!(screen.out.contains(shown), "{arguments:?}: {}", &screen.out[..screen.out.len().min(300)]);
+        assert!(screen.out.contains(shown), "{arguments:?}: {}", screen.out);
         let _ = std::fs::remove_file(stage.beside("other.kl"));
         let said = stage.run(arguments);
         assert_eq!((said.exit, said.err.as_str()), (Some(0), ""), "{arguments:?}");

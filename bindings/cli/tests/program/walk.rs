@@ -98,6 +98,30 @@ fn what_happened_after_all_is_told_to_everyone_who_asks_again() {
 }
 
 #[test]
+fn a_final_no_is_told_to_everyone_who_asks_again() {
+    let stage = Stage::empty();
+    killed_in_its_handler(&stage);
+    let answer = stage.write("no.http", b"HTTP/1.1 410 \r\nContent-Type: text/plain\r\n\r\nthe address is gone");
+    let person = ["--who", "ann", "--note", "the address is gone", "--yes"];
+    let resolve = [&["resolve", "user-17", "mail", "welcome", "--failed", &answer], &person[..]].concat();
+    assert_eq!(stage.json(&resolve)["state"], "failed");
+    assert_eq!(stage.json(&resolve)["state"], "failed", "the same once more is ok");
+    let completed = [&["resolve", "user-17", "mail", "welcome", "--completed", &answer], &person[..]].concat();
+    assert_eq!(stage.run(&completed).exit, Some(4), "it is decided");
+    let missing = [&["resolve", "user-17", "mail", "welcome", "--failed", "nowhere"], &person[..]].concat();
+    assert_eq!(stage.run(&missing).exit, Some(3));
+    let shown = stage.answer(&["show", "user-17", "mail", "welcome"]);
+    assert!(shown.contains("the address is gone") && shown.contains("410"), "{shown}");
+    match begin(&stage.open(), &MAIL, "user-17", "welcome") {
+        Decision::Replay(replay) => {
+            assert_eq!(replay.outcome, keyledger::Outcome::Failed);
+            assert_eq!(replay.response.media_type(), "application/http");
+        }
+        other => panic!("it is answered: {other:?}"),
+    }
+}
+
+#[test]
 fn all_that_a_filter_lets_through_are_shown_and_resolved() {
     let stage = Stage::empty();
     let ledger = stage.open();
