@@ -26,6 +26,13 @@ impl<'py> FromPyObject<'_, 'py> for Span {
     }
 }
 
+impl Span {
+    /// None is as long as it takes.
+    pub(crate) fn or_ever(span: Option<Span>) -> Duration {
+        span.map_or(Duration::MAX, |Span(span)| span)
+    }
+}
+
 fn total_seconds(given: &Bound<'_, PyAny>) -> PyResult<f64> {
     let Some(total_seconds) = given.getattr_opt("total_seconds")? else {
         return Err(PyTypeError::new_err("a span of time is a number of seconds, or a datetime.timedelta"));

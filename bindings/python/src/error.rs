@@ -56,7 +56,8 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     of_code(py, error.code().as_str(), &error.to_string())
 }
 
-fn of_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
+/// The exception of a code: one of the core's, or of the package's own.
+pub(crate) fn of_code(py: Python<'_>, code: &str, message: &str) -> PyErr {
     let class = CLASSES.get(py).and_then(|classes| classes.bind(py).get_item(code).ok().flatten());
     match class.map(|class| class.call1((message,))) {
         Some(Ok(raised)) => PyErr::from_value(raised),

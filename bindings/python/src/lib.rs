@@ -3,13 +3,22 @@
 //! What is Python about the package (decorators, context managers, adapters) is written in Python, in `python/keyledger`. The
 //! interpreter's lock is let go of around every call that may wait for a disk, a lock or another thread.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::too_many_arguments,
+    reason = "pyo3 extracts arguments into values, and Python names as many as it likes"
+)]
+
 mod argument;
 mod claim;
+mod client;
 mod decision;
 mod error;
 mod fingerprint;
 mod ledger;
 mod operation;
+mod outbox;
+mod patience;
 mod response;
 mod waiting;
 
@@ -21,6 +30,8 @@ mod _native {
     #[pymodule_export]
     use crate::claim::PyClaim;
     #[pymodule_export]
+    use crate::client::{PyHttpAnswer, PyHttpRequest, PyHttpSend, PyKeyField, answer_bytes_max};
+    #[pymodule_export]
     use crate::decision::{Acquired, Gone, InProgress, Mismatch, Parked, Replay};
     #[pymodule_export]
     use crate::error::register_errors;
@@ -30,6 +41,12 @@ mod _native {
     use crate::ledger::PyLedger;
     #[pymodule_export]
     use crate::operation::PyOperation;
+    #[pymodule_export]
+    use crate::outbox::{
+        PyCancel, PyChanges, PyDecided, PyDelivery, PyDrained, PyDriver, PyDriverHandle, PyEnqueue, PyEnqueued,
+        PyEntry, PyEntryPage, PyLane, PyLaneState, PyOutbox, PyOutboxStats, PyOutcome, PyProgress, PyReport, PyResumed,
+        PyStop, PyTryError, PyTurn,
+    };
     #[pymodule_export]
     use crate::response::PyResponse;
 }
