@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from keyledger._native import Entry, Response
 
 
 class KeyledgerError(Exception):
@@ -156,3 +159,47 @@ class Storage(KeyledgerError):
     """The operating system refused. Nothing was stored."""
 
     code = "storage"
+
+
+class EntryError(KeyledgerError):
+    """An entry of the outbox has no yes to return; `entry` is it, as it is then."""
+
+    code = "entry"
+    entry: Entry
+
+
+class AnsweredNo(EntryError):
+    """The entry was answered with a final no; `response` is that."""
+
+    code = "answered_no"
+    response: Response
+
+
+class EntryDead(EntryError):
+    """The entry was given up, and certainly never took effect."""
+
+    code = "entry_dead"
+
+
+class EntryCancelled(EntryError):
+    """The entry was taken back, or not sent in time. It took no effect."""
+
+    code = "entry_cancelled"
+
+
+class EntryUnknown(EntryError):
+    """Nobody knows whether the entry took effect: somebody must find out, and call `Outbox.resolve`."""
+
+    code = "entry_unknown"
+
+
+class EntryHeld(EntryError):
+    """The entry waits for other credentials (`Outbox.resume`), or for a permission (`Outbox.resume_entry`)."""
+
+    code = "entry_held"
+
+
+class NoResultYet(EntryError, TimeoutError):
+    """The time is up, and the entry is still to be sent, or being sent."""
+
+    code = "no_result_yet"

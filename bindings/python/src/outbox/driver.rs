@@ -1,7 +1,7 @@
 //! Who keeps an outbox going, on threads.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use keyledger::{DrainProgress, Drained, Driver, DriverError, DriverHandle, Error, Outbox, Stop};
@@ -99,11 +99,13 @@ impl PyDrained {
 
 /// Sends what is due in one scope, over a transport: a callable that is given a delivery and returns a `DeliveryOutcome`, or an
 /// object with `send` and perhaps `has_other_credentials(scope)`. It calls that on threads of its own, `in_flight` at a time.
-#[pyclass(name = "Driver", module = "keyledger._native", frozen)]
+#[pyclass(name = "Driver", module = "keyledger._native", frozen, weakref)]
 pub(crate) struct PyDriver {
     driver: Driver,
     stop: Stop,
     outbox: Outbox,
+    /// How many drains are under way: each has a clone.
+    drains: Arc<()>,
 }
 
 /// A driver at work on threads of its own.
@@ -156,13 +158,19 @@ impl PyDriver {
         if let Some(name) = name {
             driver = driver.name(name);
         }
-        Ok(Self { driver, stop, outbox })
+        Ok(Self { driver, stop, outbox, drains: Arc::default() })
     }
 
     /// Works on threads of its own until the handle is stopped or dropped, or the ledger is closed.
     fn start(&self, py: Python<'_>) -> Told<PyDriverHandle> {
         let handle = py.detach(|| self.driver.start())?;
         Ok(PyDriverHandle { outbox: self.outbox.clone(), handle: Mutex::new(Some(handle)) })
+    }
+
+    /// Whether a drain is under way, also one that nobody waits for any more.
+    #[getter]
+    fn is_draining(&self) -> bool {
+        Arc::strong_count(&self.drains) > 1
     }
 
     /// Sends until nothing is due within `until` seconds from now (O15). Calls `progress` with a `DrainProgress` on this thread, at
@@ -175,6 +183,7 @@ impl PyDriver {
         let (driver, until) = (self.driver.clone(), Span::or_ever(until));
         let (tell, told) = channel();
         let wants_progress = progress.is_some();
+        let under_way = self.drains.clone();
         let work = move || {
             let now = tell.clone();
             let drained = driver.drain(until, |progress| {
@@ -182,6 +191,7 @@ impl PyDriver {
                     let _ = now.send(News::Progress(*progress));
                 }
             });
+            drop(under_way);
             let _ = tell.send(News::End(drained));
         };
         let thread = std::thread::Builder::new().name("keyledger-drain".into()).spawn(work);

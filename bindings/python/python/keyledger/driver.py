@@ -1,0 +1,282 @@
+"""Who keeps an outbox going: on threads, or with coroutines on an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import concurrent.futures
+import inspect
+import threading
+import time
+import weakref
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+
+from keyledger import _native
+from keyledger._native import Delivery, DeliveryOutcome, Drained, Stop
+from keyledger._progress import showing
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from keyledger.outbox import Outbox, Progress, Span
+
+T = TypeVar("T")
+
+
+class Transport(Protocol):
+    """Sends deliveries, blocking: neither begins nor waits past `delivery.lease_left_seconds`, and says what came of it.
+
+    What it raises counts as a retry whose outcome is unknown, and is told to `sys.unraisablehook`.
+    """
+
+    def send(self, delivery: Delivery, /) -> DeliveryOutcome:
+        """Send one delivery and say what came of it."""
+        ...
+
+
+class AsyncTransport(Protocol):
+    """Sends deliveries, in asyncio. The rules are those of `Transport`."""
+
+    async def send(self, delivery: Delivery, /) -> DeliveryOutcome:
+        """Send one delivery and say what came of it."""
+        ...
+
+
+AnyTransport: TypeAlias = (
+    "Transport | AsyncTransport | Callable[[Delivery], DeliveryOutcome] | Callable[[Delivery], Awaitable[DeliveryOutcome]]"
+)
+
+
+class RunningDriver:
+    """A driver at work while its block runs; made by `Outbox.driver`."""
+
+    def __init__(
+        self,
+        outbox: Outbox,
+        scope: str,
+        transport: AnyTransport,
+        *,
+        in_flight: int | None,
+        stop: Stop | None,
+        on_error: Callable[[Exception], object] | None,
+    ) -> None:
+        """Start nothing yet: the block does."""
+        self._outbox = outbox
+        self._scope = scope
+        self._transport = transport
+        self._settings: dict[str, Any] = {"in_flight": in_flight, "stop": stop, "on_error": on_error}
+        self._handle: _native.DriverHandle | None = None
+
+    def start(self) -> RunningDriver:
+        """Start it without a block; `stop` ends it. The transport has to be one that blocks."""
+        if _is_async(self._transport):
+            raise TypeError("this transport is asynchronous; use `async with outbox.driver(...)`")
+        return self._start(self._transport)
+
+    def _start(self, transport: Any) -> RunningDriver:
+        if self._handle is not None:
+            raise RuntimeError("this driver was started before; make another")
+        driver = _native.Driver(self._outbox, self._scope, transport, **self._settings)
+        self._handle = driver.start()
+        _RUNNING.add(self)
+        return self
+
+    def stop(self) -> None:
+        """Lease nothing more, and wait until what is in flight is sent and settled, or its leases are over.
+
+        Raises why it ended before; `.reports` of that are outcomes that it could not store.
+        """
+        _RUNNING.discard(self)
+        if self._handle is not None:
+            self._handle.stop()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it still works, in this process. It ends by itself when the ledger is closed."""
+        return self._handle is not None and self._handle.is_running
+
+    def __enter__(self) -> RunningDriver:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    async def __aenter__(self) -> RunningDriver:
+        return self._start(_on_loop(self._transport, asyncio.get_running_loop()))
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # The coroutines in flight need the event loop, so that another thread waits for them.
+        await _to_the_end(_in_thread(self.stop), lambda: None)
+
+
+def drain(
+    outbox: Outbox,
+    scope: str,
+    transport: AnyTransport,
+    *,
+    until: Span | None,
+    progress: Progress,
+    in_flight: int | None,
+    stop: Stop | None,
+    on_error: Callable[[Exception], object] | None,
+) -> Drained:
+    """See `Outbox.drain`."""
+    if _is_async(transport):
+        raise TypeError("this transport is asynchronous; use `await outbox.drain_async(...)`")
+    driver = _native.Driver(
+        outbox, scope, cast("Any", transport), in_flight=in_flight, stop=stop, on_error=on_error
+    )
+    _DRAINS.add(driver)
+    with showing(progress) as show:
+        return driver.drain(until, show)
+
+
+async def drain_async(
+    outbox: Outbox,
+    scope: str,
+    transport: AnyTransport,
+    *,
+    until: Span | None,
+    progress: Progress,
+    in_flight: int | None,
+    stop: Stop | None,
+    on_error: Callable[[Exception], object] | None,
+) -> Drained:
+    """See `Outbox.drain_async`."""
+    stop = stop or Stop()
+    loop = asyncio.get_running_loop()
+    driver = _native.Driver(
+        outbox, scope, _on_loop(transport, loop), in_flight=in_flight, stop=stop, on_error=on_error
+    )
+    _DRAINS.add(driver)
+    with showing(progress) as show:
+        told = None if show is None else _told_on(loop, show)
+        return await _to_the_end(_in_thread(lambda: driver.drain(until, told)), stop.stop)
+
+
+def _told_on(loop: asyncio.AbstractEventLoop, show: Callable[[Any], object]) -> Callable[[Any], object]:
+    async def tell(progress: Any) -> None:
+        show(progress)
+
+    return lambda progress: asyncio.run_coroutine_threadsafe(tell(progress), loop).result()
+
+
+async def _to_the_end(future: asyncio.Future[T], stop: Callable[[], object]) -> T:
+    """Wait for what another thread does; cancelled, ask it to stop and wait all the same: but only once."""
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        stop()
+        if not future.cancelled():
+            await asyncio.wait([future])
+            if not future.cancelled():
+                future.exception()
+        raise
+
+
+def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
+    """Do `work` on a thread of its own: the loop's own threads may all be taken by what it waits for."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+
+    def settle(result: T | None, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(cast("T", result))
+        else:
+            future.set_exception(error)
+
+    def run() -> None:
+        result, raised = None, None
+        try:
+            result = work()
+        except BaseException as error:  # noqa: BLE001: it is raised where it is waited for
+            raised = error
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(settle, result, raised)
+
+    threading.Thread(target=run, name="keyledger-waits", daemon=True).start()
+    return future
+
+
+def _is_async(transport: object) -> bool:
+    send = getattr(transport, "send", transport)
+    call = getattr(send, "__call__", None)  # noqa: B004: whether the call itself is a coroutine function
+    return inspect.iscoroutinefunction(send) or inspect.iscoroutinefunction(call)
+
+
+class _OnLoop:
+    """A transport whose coroutines run on an event loop, for a driver whose threads wait for them."""
+
+    def __init__(self, transport: object, loop: asyncio.AbstractEventLoop) -> None:
+        self._send: Callable[[Delivery], Awaitable[DeliveryOutcome]] = getattr(transport, "send", cast("Any", transport))
+        self._ask = getattr(transport, "has_other_credentials", None)
+        self._loop = loop
+
+    def send(self, delivery: Delivery) -> DeliveryOutcome:
+        begun = threading.Event()
+
+        async def sending() -> DeliveryOutcome:
+            begun.set()
+            return await self._send(delivery)
+
+        ended = self._ended(sending(), delivery.lease_left_seconds)
+        if not isinstance(ended, _Unended):
+            return ended
+        outcome = DeliveryOutcome.retry(ended.why)
+        return outcome if begun.is_set() else outcome.not_taken()
+
+    def has_other_credentials(self, scope: str) -> bool:
+        if self._ask is None:
+            return False
+        answer = self._ask(scope)
+        if inspect.iscoroutine(answer):
+            answer = self._ended(answer, _ASK_SECONDS)
+        return not isinstance(answer, _Unended) and bool(answer)
+
+    def _ended(self, work: Coroutine[Any, Any, T], seconds: float) -> T | _Unended:
+        """What the coroutine returns. It raises what that raises."""
+        try:
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        except RuntimeError:
+            work.close()
+            return _Unended("the event loop was closed")
+        done, _ = concurrent.futures.wait([future], seconds)
+        if not done:
+            future.cancel()
+            return _Unended("the lease was over before an answer came")
+        return _Unended("the send was cancelled") if future.cancelled() else future.result()
+
+
+class _Unended:
+    """A coroutine did not come to its end."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+
+
+_ASK_SECONDS = 30.0
+
+
+def _on_loop(transport: object, loop: asyncio.AbstractEventLoop) -> object:
+    return _OnLoop(transport, loop) if _is_async(transport) else transport
+
+
+_RUNNING: weakref.WeakSet[RunningDriver] = weakref.WeakSet()
+_DRAINS: weakref.WeakSet[_native.Driver] = weakref.WeakSet()
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Threads that call Python must be gone before the interpreter is."""
+    for running in list(_RUNNING):
+        if running.is_running:
+            running.stop()
+    while any(driver.is_draining for driver in list(_DRAINS)):
+        time.sleep(0.01)

@@ -1,0 +1,227 @@
+"""The outbox: requests are stored with their keys before they are sent, and sent until they are answered.
+
+    outbox = ledger.outbox(lanes=[Lane.ordered("orders")])
+    entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
+    with outbox.driver("user-7", HttpxTransport()):
+        response = entry.result(timeout=30)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from keyledger import _native
+from keyledger._native import (
+    Drained,
+    DrainProgress,
+    Enqueue,
+    Enqueued,
+    Entry,
+    Fingerprint,
+    HttpRequest,
+    Lane,
+    Stop,
+)
+from keyledger.driver import AnyTransport, RunningDriver, drain, drain_async
+
+if TYPE_CHECKING:
+    from asyncio import Future
+
+Span: TypeAlias = "float | timedelta"
+Request: TypeAlias = "HttpRequest | bytes | str"
+Progress: TypeAlias = "bool | Callable[[DrainProgress], object]"
+
+
+class Outbox(_native.Outbox):
+    """The outbox of a ledger; made by `Ledger.outbox`. Any number of threads and tasks may use it.
+
+    Its settings hold for this object; lanes are stored. Spans are seconds or timedeltas.
+
+    `lanes`: those that there are besides `default`. `lease` (30 s): how long one try lasts. `backoff` (1 s, 5 min, 2): the longest
+    wait after the first try, after any, and what multiplies it. `max_tries` (20), `max_age` (none): when an entry is given up.
+    `resend_window` (23 h): how long servers remember keys. `purpose_retention` (24 h): how long a purpose is answered with the
+    entry that settled it. `retention` (7 days): how long settled entries stay. `retry_after_max` (1 h): the longest wait that a
+    server can ask for. `retry_budget` (100, 1 s): so many retries when it is full, and one more in each span. `bounds`
+    (100,000; 64 MiB): how many unsettled entries there may be, and how many bytes their requests may have.
+    `max_request_bytes` (1 MiB).
+    """
+
+    def __new__(
+        cls,
+        ledger: _native.Ledger,
+        *,
+        lanes: Iterable[Lane] = (),
+        lease: Span | None = None,
+        backoff: tuple[Span, Span, int] | None = None,
+        max_tries: int | None = None,
+        max_age: Span | None = None,
+        resend_window: Span | None = None,
+        purpose_retention: Span | None = None,
+        retention: Span | None = None,
+        retry_after_max: Span | None = None,
+        retry_budget: tuple[int, Span] | None = None,
+        bounds: tuple[int, int] | None = None,
+        max_request_bytes: int | None = None,
+        **for_tests: Any,
+    ) -> Outbox:
+        """Open the outbox of `ledger`. On return the lanes are stored."""
+        return super().__new__(
+            cls,
+            ledger,
+            lanes=list(lanes),
+            lease=lease,
+            backoff=backoff,
+            max_tries=max_tries,
+            max_age=max_age,
+            resend_window=resend_window,
+            purpose_retention=purpose_retention,
+            retention=retention,
+            retry_after_max=retry_after_max,
+            retry_budget=retry_budget,
+            bounds=bounds,
+            max_request_bytes=max_request_bytes,
+            **for_tests,
+        )
+
+    def enqueue(
+        self,
+        scope: str | Enqueue,
+        operation: str = "",
+        request: Request = b"",
+        *,
+        media_type: str | None = None,
+        purpose: str | None = None,
+        lane: str | None = None,
+        key: str | None = None,
+        fingerprint: Fingerprint | None = None,
+        send_by: datetime | int | None = None,
+        even_if_answered: bool = False,
+    ) -> Enqueued:
+        """Store a request with its key, to be sent; or find the entry that is there already for its purpose or key.
+
+        On return it is on disk. A request is an `HttpRequest`, bytes or text; or give one `Enqueue` instead of all arguments.
+
+        Give it a `purpose` ("pay cart 42") or a `key`: with neither, enqueueing it again is another request. `send_by` (a datetime
+        with a zone, or milliseconds since 1970 UTC): it is cancelled unless it was sent by then. `even_if_answered`: a new entry
+        is wanted even if the purpose was answered before.
+
+        Raises `PurposeConflict` or `KeyConflict` (the purpose, or the key, has another request: `.entry`), `OutboxFull`,
+        `InvalidKey`, `InvalidArgument` for a lane that was not declared, `TooLarge`; nothing is stored then.
+
+            entry, created = outbox.enqueue("user-7", "mail", b"...", purpose="welcome user-7")
+        """
+        asked = _asked(
+            scope, operation, request, media_type, purpose, lane, key, fingerprint, send_by, even_if_answered
+        )
+        return super().enqueue(asked)
+
+    def enqueue_async(
+        self,
+        scope: str | Enqueue,
+        operation: str = "",
+        request: Request = b"",
+        *,
+        media_type: str | None = None,
+        purpose: str | None = None,
+        lane: str | None = None,
+        key: str | None = None,
+        fingerprint: Fingerprint | None = None,
+        send_by: datetime | int | None = None,
+        even_if_answered: bool = False,
+    ) -> Future[Enqueued]:
+        """`enqueue` in asyncio. It is stored even if the task is cancelled while it waits."""
+        asked = _asked(
+            scope, operation, request, media_type, purpose, lane, key, fingerprint, send_by, even_if_answered
+        )
+        return super().enqueue_async(asked)
+
+    def changes_of(self, entry: int | Entry) -> Iterator[Entry]:
+        """Yield the entry as it is, and again with each change that is seen, until it is settled.
+
+        Raises `NotFound` where there is no such entry, also when it was swept meanwhile.
+        """
+        last = -1
+        while True:
+            told = last
+            now = self.wait_until(entry, lambda seen: seen.change != told)
+            yield now
+            if now.is_settled:
+                return
+            last = now.change
+
+    def driver(
+        self,
+        scope: str,
+        transport: AnyTransport,
+        *,
+        in_flight: int | None = None,
+        stop: Stop | None = None,
+        on_error: Callable[[Exception], object] | None = None,
+    ) -> RunningDriver:
+        """Keep a scope going while a block runs: lease what is due, send it over `transport`, settle it.
+
+            with outbox.driver("user-7", transport): ...          # sends on threads of its own
+            async with outbox.driver("user-7", transport): ...    # coroutines of the transport run on this event loop
+
+        A transport is a callable that is given a `Delivery` and returns a `DeliveryOutcome`, or an object with
+        `send(delivery)`, and perhaps with `has_other_credentials(scope)`; either may be `async`. `in_flight` (8): how many are
+        sent at a time. `on_error` is called on the driver's thread when a call of the outbox fails.
+
+        Leaving the block leases nothing more, and waits until what is in flight is sent and settled, or its leases are over.
+        """
+        return RunningDriver(self, scope, transport, in_flight=in_flight, stop=stop, on_error=on_error)
+
+    def drain(
+        self,
+        scope: str,
+        transport: AnyTransport,
+        *,
+        until: Span | None = 0,
+        progress: Progress = False,
+        in_flight: int | None = None,
+        stop: Stop | None = None,
+        on_error: Callable[[Exception], object] | None = None,
+    ) -> Drained:
+        """Send until nothing is due within `until` seconds from now; what was left, by state.
+
+        With zero: what is due already, with what becomes due of itself meanwhile; None: until only people can bring anything on.
+        `progress`: True shows a bar (with tqdm or rich, where one of them is installed), a callable is given each
+        `DrainProgress`; what it raises stops the drain.
+
+        Ctrl-C stops it cleanly: nothing more is leased, what is in flight is waited for, then KeyboardInterrupt is raised.
+        A second one is raised at once.
+
+            left = outbox.drain("user-7", transport, until=30, progress=True)
+        """
+        return drain(
+            self, scope, transport, until=until, progress=progress, in_flight=in_flight, stop=stop, on_error=on_error
+        )
+
+    async def drain_async(
+        self,
+        scope: str,
+        transport: AnyTransport,
+        *,
+        until: Span | None = 0,
+        progress: Progress = False,
+        in_flight: int | None = None,
+        stop: Stop | None = None,
+        on_error: Callable[[Exception], object] | None = None,
+    ) -> Drained:
+        """`drain` in asyncio: coroutines of the transport run on this event loop.
+
+        Cancelled, it stops as by Ctrl-C: it waits for what is in flight, then is cancelled; a second time at once.
+        """
+        return await drain_async(
+            self, scope, transport, until=until, progress=progress, in_flight=in_flight, stop=stop, on_error=on_error
+        )
+
+
+def _asked(scope: str | Enqueue, operation: str, request: Request, *wishes: Any) -> Enqueue:
+    if isinstance(scope, Enqueue):
+        return scope
+    names = ("media_type", "purpose", "lane", "key", "fingerprint", "send_by", "even_if_answered")
+    given: Mapping[str, Any] = dict(zip(names, wishes, strict=True))
+    return Enqueue(scope, operation, request, **given)
