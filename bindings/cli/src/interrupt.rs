@@ -7,6 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use crate::failure::{Failure, INTERRUPTED_EXIT, Result};
 
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Where the ledger makes copies.
+static COPIES: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 /// From now on an interruption takes unfinished files away and ends the program.
 pub(crate) fn listen() -> Result<()> {
@@ -16,9 +18,30 @@ pub(crate) fn listen() -> Result<()> {
         for path in &*unfinished {
             let _ = std::fs::remove_file(path);
         }
+        COPIES.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|copy| remove_unfinished_copy(copy));
         std::process::exit(INTERRUPTED_EXIT);
     };
     ctrlc::set_handler(end).map_err(|error| Failure::new("unavailable", format!("cannot listen for Ctrl-C: {error}")))
+}
+
+/// From now on the ledger may make a copy at `path`: an interruption takes away what there is of it under another name.
+pub(crate) fn copies_to(path: &Path) {
+    COPIES.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
+}
+
+/// The ledger makes a copy under a hidden name beside it, with this process's number in it and `.new` at its end.
+fn remove_unfinished_copy(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let begins = format!(".{}.{}-", name.to_string_lossy(), std::process::id());
+    let Ok(files) = std::fs::read_dir(folder) else { return };
+    for file in files.flatten() {
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(&begins) && name.ends_with(".new") {
+            let _ = std::fs::remove_file(file.path());
+        }
+    }
 }
 
 /// A file that is taken away when the program is interrupted, or when this is dropped.

@@ -228,6 +228,10 @@ impl<'a> PageUnderway<'a> {
     fn add_row(&mut self, part: Part, key: &[u8], value: &[u8]) -> Result<ControlFlow<()>, EngineError> {
         let row = index::read_row(key)?;
         let (id, record) = codec::decode_entry(value)?;
+        // Before memory is asked, for a filter may turn a million away.
+        if !self.is_asked_for(&id, &record) {
+            return Ok(ControlFlow::Continue(()));
+        }
         let in_order = part == Part::Records || self.listing.by_place;
         let is_here = in_order || self.waits(&row, &record) == (part == Part::Waiting);
         Ok(if is_here { self.add_aged(part, key, row, id, record) } else { ControlFlow::Continue(()) })
@@ -261,12 +265,15 @@ impl<'a> PageUnderway<'a> {
     }
 
     fn lets_through(&self, seen: &Seen) -> bool {
+        self.is_asked_for(&seen.id, &seen.record) && self.listing.state.is_none_or(|state| state == state_name(seen))
+    }
+
+    /// Whether the filter lets it through by what no time changes.
+    fn is_asked_for(&self, id: &KeyId, record: &Record) -> bool {
         let listing = self.listing;
-        listing.scope.as_ref().is_none_or(|scope| scope == seen.id.scope())
-            && listing.operation.as_ref().is_none_or(|operation| operation == seen.id.operation())
-            && listing.state.is_none_or(|state| state == state_name(seen))
-            && listing
-                .older_than_ms
-                .is_none_or(|age| self.now.wall_ms.saturating_sub(seen.record.first_granted.wall_ms) >= age)
+        let age_ms = self.now.wall_ms.saturating_sub(record.first_granted.wall_ms);
+        listing.scope.as_ref().is_none_or(|scope| scope == id.scope())
+            && listing.operation.as_ref().is_none_or(|operation| operation == id.operation())
+            && listing.older_than_ms.is_none_or(|older_than_ms| age_ms >= older_than_ms)
     }
 }

@@ -8,7 +8,7 @@ use keyledger::{ErrorCode, Ledger};
 
 use crate::confirm::confirm;
 use crate::failure::{Failure, Result};
-use crate::interrupt::Unfinished;
+use crate::interrupt::{self, Unfinished};
 use crate::output::Output;
 use crate::{holder, progress, words};
 
@@ -112,6 +112,7 @@ fn renewed(copied: &Path, new: &Path) -> Result<u64> {
         let faults = words::count(checked.fault_count, "fault", "faults");
         return Err(Failure::new("corrupt", format!("the snapshot is damaged: {faults}; nothing was changed")));
     }
+    interrupt::copies_to(new);
     ledger.snapshot(new)?;
     ledger.close()?;
     spinner.finish_and_clear();

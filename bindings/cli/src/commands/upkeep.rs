@@ -7,7 +7,7 @@ use keyledger::admin::{Reply, Request, Swept};
 use super::Desk;
 use crate::confirm::confirm;
 use crate::failure::{Failure, Result};
-use crate::{progress, words};
+use crate::{interrupt, progress, words};
 
 /// A batch at a time, each one commit, until nothing is due.
 pub(super) fn sweep(desk: &Desk, batch: usize) -> Result<()> {
@@ -87,6 +87,7 @@ pub(super) fn snapshot(desk: &Desk, to: &Path) -> Result<()> {
     if path.symlink_metadata().is_ok() {
         return Err(Failure::new("unavailable", format!("{}: it is there already; name a new file", to.display())));
     }
+    interrupt::copies_to(&path);
     let spinner = progress::spinner("copying");
     let reply = desk.reach.ask(&Request::Snapshot { path })?;
     spinner.finish_and_clear();
