@@ -1,0 +1,130 @@
+"""A transport over requests, for threads.
+
+    transport = RequestsTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
+    with outbox.driver("user-7", transport):
+        entry.result(30)
+"""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from collections.abc import Iterator
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+
+from keyledger._native import HttpAnswer
+from keyledger.transports._http import BlockingTransport, Body, Deadline, Lines, Silence, own_fields
+
+__all__ = ["RequestsTransport"]
+
+_CHUNK_BYTES = 64 * 1024
+
+# No byte of the request can have left: it never came to a connection.
+_BEFORE_CONNECTING = (
+    requests.exceptions.ConnectTimeout,
+    requests.exceptions.InvalidProxyURL,
+    requests.exceptions.InvalidSchema,
+    requests.exceptions.InvalidURL,
+    requests.exceptions.MissingSchema,
+    urllib3.exceptions.ConnectTimeoutError,
+    urllib3.exceptions.NewConnectionError,
+    ssl.SSLCertVerificationError,
+)
+
+
+class RequestsTransport(BlockingTransport):
+    """Sends over a `requests.Session`, blocking: the caller's one, or one of its own on each thread."""
+
+    def __init__(self, session: requests.Session | None = None, **settings: Any) -> None:
+        """Use `session`, with its proxies, certificates and adapters. The settings are `HttpTransport`'s.
+
+        What a session of the caller's has as auth, cookies and headers goes out with every scope's requests. The libraries do not
+        promise that one session can be used on several threads: give its driver `in_flight=1`.
+        """
+        super().__init__(**settings)
+        self._given = session
+        self._own = threading.local()
+
+    def _session(self) -> requests.Session:
+        if self._given is not None:
+            return self._given
+        session: requests.Session | None = getattr(self._own, "session", None)
+        if session is None:
+            session = self._own.session = requests.Session()
+            session.headers.clear()
+            # An answer's cookies, and what ~/.netrc has, would go out with the requests of every scope.
+            session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+            session.auth = _as_it_is
+        return session
+
+    def _exchange(self, method: str, url: str, lines: Lines, body: bytes, deadline: Deadline) -> HttpAnswer:
+        session, left = self._session(), deadline.left()
+        try:
+            response = session.request(
+                method,
+                url,
+                headers=_one_line_each(own_fields(lines)),
+                data=body or None,
+                timeout=(left, left),
+                allow_redirects=False,
+                stream=True,
+            )
+            with response:
+                return self._read(response, deadline)
+        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+            is_before = not _resends(session, url) and any(isinstance(one, _BEFORE_CONNECTING) for one in _chain(error))
+            raise Silence(f"{type(error).__name__}: {_words(error)}", may_have_left=not is_before) from error
+
+    def _read(self, response: requests.Response, deadline: Deadline) -> HttpAnswer:
+        body = Body(self._bytes_max)
+        raw: Any = response.raw
+        for chunk in raw.stream(_CHUNK_BYTES, decode_content=False):
+            if not body.add(chunk):
+                break
+            try:
+                deadline.left()
+            except Silence as over:
+                raise Silence(str(over), may_have_left=True) from over
+        lines = [(name, value.encode("latin-1")) for name, value in raw.headers.items()]
+        return body.answer(response.status_code, lines)
+
+
+def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
+    return request
+
+
+def _one_line_each(lines: Lines) -> dict[str, bytes]:
+    """The library has one line to a name; lines of one name mean the same joined (RFC 9110, section 5.3)."""
+    joined: dict[str, tuple[str, bytes]] = {}
+    for name, value in lines:
+        first = joined.get(name.lower())
+        joined[name.lower()] = (name, value) if first is None else (first[0], first[1] + b", " + value)
+    return dict(joined.values())
+
+
+def _resends(session: requests.Session, url: str) -> bool:
+    """Whether the session's adapter sends again by itself: then the last error does not tell of the tries before."""
+    adapter = session.get_adapter(url)
+    return not isinstance(adapter, HTTPAdapter) or adapter.max_retries.total != 0
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it wraps: as its cause, its context, its `reason` or its argument."""
+    seen: set[int] = set()
+    rest: list[object] = [error]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, BaseException) and id(one) not in seen:
+            seen.add(id(one))
+            yield one
+            rest += [one.__cause__, one.__context__, getattr(one, "reason", None), *one.args]
+
+
+def _words(error: BaseException) -> str:
+    """What the innermost error says: those around it repeat the address."""
+    return str(list(_chain(error))[-1])
