@@ -21,6 +21,19 @@ pub enum Keep {
     Park,
 }
 
+impl Keep {
+    /// What is meant by one of the words `complete`, `fail`, `release` and `park`.
+    pub fn named(word: &str) -> Option<Self> {
+        Some(match word {
+            "complete" => Keep::Complete,
+            "fail" => Keep::Fail,
+            "release" => Keep::Release,
+            "park" => Keep::Park,
+            _ => return None,
+        })
+    }
+}
+
 /// The default: below 500 complete, except what was turned away before taking effect (401, 403, 409, 425, 429), which is
 /// released; 500 and above, and 408, go by the effect (H6).
 pub fn by_status(status: u16, effect: Effect) -> Keep {

@@ -24,6 +24,7 @@ pub mod message;
 mod problem;
 mod route;
 mod setting;
+mod settling;
 #[cfg(feature = "tower")]
 pub mod tower;
 

@@ -49,6 +49,28 @@ pub enum Case {
 }
 
 impl Case {
+    /// Every case.
+    pub const ALL: [Case; 13] = [
+        Case::Missing,
+        Case::Malformed,
+        Case::InProgress,
+        Case::Mismatch,
+        Case::Parked,
+        Case::Gone,
+        Case::NoPrincipal,
+        Case::NotAvailable,
+        Case::TooLarge,
+        Case::Unreadable,
+        Case::BodyConsumed,
+        Case::HandlerFailed,
+        Case::BodyOmitted,
+    ];
+
+    /// The case of that name, as [`as_str`](Case::as_str) has it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|case| case.as_str() == name)
+    }
+
     /// The case's name, the end of its type.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -29,6 +29,11 @@ impl PyClaim {
         Ok(self.held().take().ok_or(Error::ClaimSettled)?)
     }
 
+    /// For adapters: the claim, unless somebody has it or has settled it.
+    pub(crate) fn surrender(&self) -> Option<Claim> {
+        self.held().take()
+    }
+
     /// Looks at the claim, or says that it was settled.
     fn look<T>(&self, at: impl FnOnce(&Claim) -> T) -> Told<T> {
         Ok(at(self.held().as_ref().ok_or(Error::ClaimSettled)?))
@@ -60,6 +65,12 @@ impl PyClaim {
 
 #[pymethods]
 impl PyClaim {
+    /// Whether nobody can settle it any more.
+    #[getter]
+    fn is_settled(&self) -> bool {
+        self.held().as_ref().is_none_or(|claim| claim.settled().is_some())
+    }
+
     #[getter]
     fn fence(&self) -> Told<u64> {
         self.look(Claim::fence)

@@ -15,6 +15,7 @@ mod client;
 mod decision;
 mod error;
 mod fingerprint;
+mod http;
 mod ledger;
 mod operation;
 mod outbox;
@@ -37,6 +38,8 @@ mod _native {
     use crate::error::register_errors;
     #[pymodule_export]
     use crate::fingerprint::PyFingerprint;
+    #[pymodule_export]
+    use crate::http::{answer::PyAnswer, answer::PyStored, asked::Asked, route::PyRoute};
     #[pymodule_export]
     use crate::ledger::PyLedger;
     #[pymodule_export]

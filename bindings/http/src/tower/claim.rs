@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use keyledger::{Claim, Effect, Error, Key, KeyId, Result, SettleError, Settlement};
+use keyledger::{Claim, Effect, Error, Key, KeyId, Result, Settlement};
 use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::answers::Settled;
@@ -133,19 +133,8 @@ impl RequestClaim {
 
     /// Settles it, unless the handler has. It is queued before the first await: dropping the future takes nothing back (S3).
     pub(super) async fn settle(&self, settlement: Settlement) -> Settled {
-        match self.shared.claim.lock().await.take() {
-            None => Settled::ByHandler(None),
-            Some(claim) if claim.settled().is_some() => Settled::ByHandler(claim.settled().cloned()),
-            Some(claim) => match claim.settle_async(settlement.clone()).await {
-                Ok(()) => Settled::ByAdapter,
-                Err(SettleError { source: Error::ClaimLost, .. }) => Settled::Not(Error::ClaimLost),
-                Err(SettleError { claim, source }) => {
-                    // Nobody is left to ask again: told by a future that is dropped, it is stored once the ledger can (S3).
-                    drop(claim.settle_async(settlement));
-                    Settled::Not(source)
-                }
-            },
-        }
+        let claim = self.shared.claim.lock().await.take();
+        Settled::of_async(claim, |_| settlement).await
     }
 }
 

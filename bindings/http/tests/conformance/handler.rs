@@ -190,6 +190,5 @@ fn keep_of(name: KeepName) -> Keep {
 }
 
 fn case(name: &str) -> Case {
-    let settable = [Case::InProgress, Case::Mismatch, Case::Parked, Case::Gone, Case::NoPrincipal, Case::Missing];
-    settable.into_iter().find(|case| case.as_str() == name).expect("a case")
+    Case::named(name).expect("a case")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use keyledger::{Begin, Claim, Error, HttpRequest, Ledger, ManualClock, Scope, Settlement};
+use keyledger::{Begin, Claim, HttpRequest, Ledger, ManualClock, Scope};
 use keyledger_http::message::{Fields, lines_of};
 use keyledger_http::{Answer, Conclusion, KEY_FIELD, OWN_FIELDS, Passage, Route, Ruling, Settled, fitting};
 
@@ -73,11 +73,7 @@ impl Pure {
             claim.take().into_iter().for_each(|claim| play.let_go(claim));
         }
         let kept_max = self.ledger.max_response_bytes();
-        let settle = |settlement| match claim {
-            None => Settled::ByHandler(None),
-            Some(claim) if claim.settled().is_some() => Settled::ByHandler(claim.settled().cloned()),
-            Some(claim) => settle_for_good(claim, fitting(settlement, kept_max)),
-        };
+        let settle = |settlement| Settled::of(claim, |_| fitting(settlement, kept_max));
         match play.end() {
             Ending::Answers(answer) => {
                 let settled = settle(route.settlement(effect, &answer));
@@ -129,15 +125,6 @@ impl Adapter for Pure {
     fn cut_short(&mut self, _request: &Request) {}
 
     fn settles(&mut self) {}
-}
-
-/// Settles; an outcome that could not be stored is left to the ledger, which stores it once it can (S3).
-fn settle_for_good(claim: Claim, settlement: Settlement) -> Settled {
-    let Err(error) = claim.settle(settlement.clone()) else { return Settled::ByAdapter };
-    if !matches!(error.source, Error::ClaimLost) {
-        drop(error.claim.settle_async(settlement));
-    }
-    Settled::Not(error.source)
 }
 
 /// The handler's own answer, with what the adapter says.
