@@ -221,6 +221,11 @@ impl Route {
         self.operation.lease_time()
     }
 
+    /// How long a duplicate waits for the first to end.
+    pub fn wait_time(&self) -> Duration {
+        self.wait
+    }
+
     /// How often to heartbeat while the handler runs (H10): at a third of the lease.
     pub fn heartbeat_interval(&self) -> Duration {
         (self.lease_time() / 3).max(Duration::from_millis(1))

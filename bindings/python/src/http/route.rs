@@ -69,10 +69,10 @@ impl PyRoute {
         self.0.request_bytes_max()
     }
 
-    /// How often to heartbeat while a handler runs (H10), in seconds.
+    /// How long a duplicate waits for the first to end, in seconds.
     #[getter]
-    fn heartbeat_seconds(&self) -> f64 {
-        seconds(self.0.heartbeat_interval())
+    fn wait_seconds(&self) -> f64 {
+        seconds(self.0.wait_time())
     }
 
     /// What a request's method and the values of its lines named Idempotency-Key come to: its key; an `Answer` that refuses it; or None,

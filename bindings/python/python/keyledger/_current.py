@@ -1,0 +1,50 @@
+"""Which claim this code runs under: of this thread, of this task, and of what they call."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from keyledger._native import Claim
+
+
+class _Within(NamedTuple):
+    claim: Claim
+    outer: _Within | None
+
+
+_within: ContextVar[_Within | None] = ContextVar("keyledger.current_claim", default=None)
+
+
+def current_claim() -> Claim:
+    """The claim of the innermost decorated call, claim block or request that this code runs in.
+
+    A thread of your own begins without one, unless it runs in a `contextvars.copy_context()`; tasks of asyncio and
+    `asyncio.to_thread` take it along.
+
+    Raises:
+        RuntimeError: there is none here.
+
+    Example:
+        bank.charge(amount, idempotency_key=keyledger.current_claim().derive_key("charge"))
+    """
+    within = _within.get()
+    if within is None:
+        raise RuntimeError("no claim here: call this from inside a decorated function or a `with` block of a claim")
+    return within.claim
+
+
+def enter(claim: Claim) -> None:
+    """From now on `claim` is the current one, until `leave`."""
+    _within.set(_Within(claim, _within.get()))
+
+
+def leave(claim: Claim) -> None:
+    """What was current before `claim` is current again, and nothing that was entered since."""
+    within = _within.get()
+    while within is not None:
+        if within.claim is claim:
+            _within.set(within.outer)
+            return
+        within = within.outer

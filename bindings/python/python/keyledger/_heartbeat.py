@@ -1,0 +1,111 @@
+"""Heartbeats while a handler runs: a daemon thread for each ledger, for as long as it has claims to renew."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from keyledger.errors import ClaimLost, ClaimSettled, Closed, Forked, KeyledgerError
+
+if TYPE_CHECKING:
+    from keyledger._native import Claim
+
+_ENDS = (ClaimLost, ClaimSettled, Closed, Forked)
+_IDLE_SECONDS = 10.0
+_BEATS_IN_A_LEASE = 3
+
+
+class _Beat:
+    """One claim, and when its lease is to be renewed next."""
+
+    __slots__ = ("claim", "due", "every")
+
+    def __init__(self, claim: Claim) -> None:
+        self.claim = claim
+        self.every = claim.lease_seconds / _BEATS_IN_A_LEASE
+        self.due = time.monotonic() + self.every
+
+    def beat(self) -> bool:
+        """Whether there is a lease to renew again. What cannot be stored now is tried again at the next beat."""
+        self.due = time.monotonic() + self.every
+        try:
+            self.claim.heartbeat()
+        except _ENDS:
+            return False
+        except KeyledgerError:
+            return True
+        return True
+
+
+class _Heart:
+    """The beats of one ledger, and the thread that sees to them."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._beats: dict[int, _Beat] = {}
+        self._wakes_at = 0.0
+        self._runs = False
+
+    def add(self, beat: _Beat) -> None:
+        with self._changed:
+            self._beats[id(beat)] = beat
+            if not self._runs:
+                self._runs = True
+                threading.Thread(target=self._run, name="keyledger-heartbeat", daemon=True).start()
+            elif beat.due < self._wakes_at:
+                self._changed.notify()
+
+    def remove(self, beat: _Beat) -> None:
+        with self._changed:
+            self._beats.pop(id(beat), None)
+
+    def _run(self) -> None:
+        while (due := self._wait()) is not None:
+            for beat in due:
+                if not beat.beat():
+                    self.remove(beat)
+
+    def _wait(self) -> list[_Beat] | None:
+        """The beats that are due, or none: nobody has had a claim for a while, and the thread ends."""
+        idle_until = time.monotonic() + _IDLE_SECONDS
+        with self._changed:
+            while True:
+                now = time.monotonic()
+                due = [beat for beat in self._beats.values() if beat.due <= now]
+                if due:
+                    return due
+                if not self._beats and now >= idle_until:
+                    self._runs = False
+                    return None
+                self._wakes_at = min((beat.due for beat in self._beats.values()), default=idle_until)
+                self._changed.wait(self._wakes_at - now)
+
+
+_hearts: dict[int, _Heart] = {}
+
+
+class Heartbeat:
+    """Renews a claim's lease every third of it, from `start` to `stop`. A claim found lost sets its `lost` signal, and no more is tried."""
+
+    __slots__ = ("_beat", "_heart")
+
+    def __init__(self, heart: _Heart, beat: _Beat) -> None:
+        self._heart, self._beat = heart, beat
+
+    @classmethod
+    def start(cls, claim: Claim) -> Heartbeat:
+        """From now on."""
+        heart = _hearts.setdefault(claim.ledger_number, _Heart())
+        beat = _Beat(claim)
+        heart.add(beat)
+        return cls(heart, beat)
+
+    def stop(self) -> None:
+        """Not any more. On return a beat may still be under way; it renews nothing that is settled."""
+        self._heart.remove(self._beat)
+
+
+# A forked child has none of its parent's threads, and none of its claims (P3).
+os.register_at_fork(after_in_child=_hearts.clear)
