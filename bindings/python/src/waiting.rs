@@ -1,8 +1,9 @@
 //! Futures of the core as futures of asyncio.
 //!
-//! One thread polls them. What is ready at once never sees it. A future of asyncio that was cancelled drops what it was to be told:
-//! settlements are queued when the call is made, so their outcome is stored all the same (S3), and a claim that reaches nobody ends
-//! its lease.
+//! One thread polls them. What is ready at once never sees it. A future of asyncio that is cancelled drops the core's: what waits for a
+//! key waits no more, and is granted nothing. Settlements are queued when the call is made, so their outcome is stored all the same (S3).
+
+mod given_up;
 
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
@@ -11,6 +12,8 @@ use futures_executor::ThreadPool;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+
+use given_up::Work;
 
 /// The pool of this process, and whose it is: a forked child has none of its parent's threads (P3).
 static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
@@ -29,9 +32,11 @@ pub(crate) fn awaitable<'py, T: Send + 'static>(
         settle(&future, tell(py, value))?;
         return Ok(future);
     }
+    let work = Work::new(work);
+    work.give_up_with(&future)?;
     let (event_loop, told) = (event_loop.unbind(), future.clone().unbind());
     pool()?.spawn_ok(async move {
-        let value = work.await;
+        let Some(value) = work.ended().await else { return };
         // No interpreter: it is shutting down, and nobody waits.
         let _ = Python::try_attach(|py| {
             let value = tell(py, value);

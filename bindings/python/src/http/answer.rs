@@ -121,7 +121,8 @@ impl<'py> FromPyObject<'_, 'py> for Value {
             let bytes = given.extract().map_err(|_| PyTypeError::new_err("a field's value is bytes or text"))?;
             return Ok(Value(bytes));
         };
-        let bytes: Option<Vec<u8>> = text.to_cow()?.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();
+        let bytes: Option<Vec<u8>> =
+            text.to_cow()?.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();
         bytes.map(Value).ok_or_else(|| PyValueError::new_err("a field's value as text has characters of Latin-1 alone"))
     }
 }

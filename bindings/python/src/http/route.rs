@@ -77,7 +77,12 @@ impl PyRoute {
 
     /// What a request's method and the values of its lines named Idempotency-Key come to: its key; an `Answer` that refuses it; or None,
     /// if it passes as if there were no ledger (H2).
-    fn receive<'py>(&self, py: Python<'py>, method: &str, key_lines: Vec<Vec<u8>>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    fn receive<'py>(
+        &self,
+        py: Python<'py>,
+        method: &str,
+        key_lines: Vec<Vec<u8>>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
         Ok(match self.0.receive(method, key_lines.iter().map(Vec::as_slice)) {
             Passage::Inert => None,
             Passage::Keyed(key) => Some(PyString::new(py, key.as_str()).into_any()),

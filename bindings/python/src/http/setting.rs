@@ -27,9 +27,10 @@ pub(crate) fn operation(given: &Bound<'_, PyAny>) -> PyResult<RouteOperation> {
 /// The route with its settings; one that is None is the default.
 pub(crate) fn with_all(route: Route, settings: Option<&Bound<'_, PyDict>>) -> PyResult<Route> {
     let Some(settings) = settings else { return Ok(route) };
-    settings.iter().filter(|(_, value)| !value.is_none()).try_fold(route, |route, (name, value)| {
-        with(route, &name.extract::<String>()?, &value)
-    })
+    settings
+        .iter()
+        .filter(|(_, value)| !value.is_none())
+        .try_fold(route, |route, (name, value)| with(route, &name.extract::<String>()?, &value))
 }
 
 fn with(route: Route, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Route> {

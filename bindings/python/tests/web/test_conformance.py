@@ -1,0 +1,32 @@
+"""Every scenario of bindings/conformance/http, through every adapter, on a real server, over raw sockets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from .scenarios import Scenario, all_of_them
+from .served_asgi import AsgiServer, bare
+from .stage import Stage
+
+SERVERS: dict[str, Callable[[], Any]] = {
+    "asgi": lambda: AsgiServer(bare),
+}
+SKIPPED: dict[tuple[str, str], str] = {}
+
+
+@pytest.fixture(scope="module", params=list(SERVERS))
+def adapter(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
+    server = SERVERS[request.param]()
+    yield request.param, server
+    server.stop()
+
+
+@pytest.mark.parametrize("scenario", all_of_them(), ids=str)
+def test_scenario(adapter: tuple[str, Any], scenario: Scenario) -> None:
+    name, server = adapter
+    if reason := SKIPPED.get((name, str(scenario))):
+        pytest.skip(reason)
+    Stage(scenario, server).play()
