@@ -6,6 +6,7 @@ import asyncio
 import atexit
 import concurrent.futures
 import inspect
+import os
 import threading
 import time
 import weakref
@@ -65,7 +66,9 @@ class RunningDriver:
         self._outbox = outbox
         self._scope = scope
         self._transport = transport
-        self._settings: dict[str, Any] = {"in_flight": in_flight, "stop": stop, "on_error": on_error}
+        self._stop = stop or Stop()
+        self._settings: dict[str, Any] = {"in_flight": in_flight, "stop": self._stop, "on_error": on_error}
+        self._process = os.getpid()
         self._handle: _native.DriverHandle | None = None
 
     def start(self) -> RunningDriver:
@@ -102,10 +105,12 @@ class RunningDriver:
     def __exit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        # In a forked child it is not at work: it is in the parent.
+        if os.getpid() == self._process:
+            self.stop()
 
     async def __aenter__(self) -> RunningDriver:
-        return self._start(_on_loop(self._transport, asyncio.get_running_loop()))
+        return self._start(_on_loop(self._transport, asyncio.get_running_loop(), self._stop))
 
     async def __aexit__(
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
@@ -151,7 +156,7 @@ async def drain_async(
     stop = stop or Stop()
     loop = asyncio.get_running_loop()
     driver = _native.Driver(
-        outbox, scope, _on_loop(transport, loop), in_flight=in_flight, stop=stop, on_error=on_error
+        outbox, scope, _on_loop(transport, loop, stop), in_flight=in_flight, stop=stop, on_error=on_error
     )
     _DRAINS.add(driver)
     with showing(progress) as show:
@@ -212,12 +217,13 @@ def _is_async(transport: object) -> bool:
 
 
 class _OnLoop:
-    """A transport whose coroutines run on an event loop, for a driver whose threads wait for them."""
+    """A transport whose coroutines run on an event loop, for a driver whose threads wait for them. With the loop the driver ends."""
 
-    def __init__(self, transport: object, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, transport: object, loop: asyncio.AbstractEventLoop, stop: Stop) -> None:
         self._send: Callable[[Delivery], Awaitable[DeliveryOutcome]] = getattr(transport, "send", cast("Any", transport))
         self._ask = getattr(transport, "has_other_credentials", None)
         self._loop = loop
+        self._stop = stop
 
     def send(self, delivery: Delivery) -> DeliveryOutcome:
         begun = threading.Event()
@@ -246,12 +252,21 @@ class _OnLoop:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:
             work.close()
-            return _Unended("the event loop was closed")
-        done, _ = concurrent.futures.wait([future], seconds)
-        if not done:
-            future.cancel()
-            return _Unended("the lease was over before an answer came")
+            return self._closed()
+        ends = time.monotonic() + seconds
+        while not concurrent.futures.wait([future], _LOOK_SECONDS).done:
+            # A loop that was closed before it came to this one never will.
+            if self._loop.is_closed():
+                return self._closed()
+            if time.monotonic() >= ends:
+                future.cancel()
+                return _Unended("the lease was over before an answer came")
         return _Unended("the send was cancelled") if future.cancelled() else future.result()
+
+
+    def _closed(self) -> _Unended:
+        self._stop.stop()
+        return _Unended("the event loop was closed")
 
 
 class _Unended:
@@ -262,10 +277,11 @@ class _Unended:
 
 
 _ASK_SECONDS = 30.0
+_LOOK_SECONDS = 0.1
 
 
-def _on_loop(transport: object, loop: asyncio.AbstractEventLoop) -> object:
-    return _OnLoop(transport, loop) if _is_async(transport) else transport
+def _on_loop(transport: object, loop: asyncio.AbstractEventLoop, stop: Stop) -> object:
+    return _OnLoop(transport, loop, stop) if _is_async(transport) else transport
 
 
 _RUNNING: weakref.WeakSet[RunningDriver] = weakref.WeakSet()
