@@ -18,7 +18,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::argument::{Answer, Span, Text};
 use crate::error::{Told, exception, invalid_argument};
 use crate::ledger::PyLedger;
-use crate::patience::{abandonable, interruptible};
+use crate::patience::interruptible;
 use crate::waiting::awaitable;
 
 pub(crate) use answers::{PyCancel, PyResumed, PyTurn};
@@ -237,7 +237,7 @@ impl PyOutbox {
     #[pyo3(signature = (id, timeout=None))]
     fn wait_async<'py>(&self, py: Python<'py>, id: Named, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
         let (outbox, waited) = (self.0.clone(), self.0.wait_async(id.0, Span::or_ever(timeout)));
-        abandonable(py, waited, move |py, waited| {
+        awaitable(py, waited, move |py, waited| {
             answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?)
         })
     }
@@ -269,7 +269,7 @@ impl PyOutbox {
     ) -> PyResult<Bound<'py, PyAny>> {
         let (outbox, (predicate, raised)) = (self.0.clone(), Predicate::new(is_enough, &self.0));
         let waited = self.0.wait_until_async(id.0, Span::or_ever(timeout), move |view| predicate.says(view));
-        abandonable(py, waited, move |py, waited| {
+        awaitable(py, waited, move |py, waited| {
             raised.check()?;
             answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?)
         })

@@ -284,7 +284,8 @@ def _on_loop(transport: object, loop: asyncio.AbstractEventLoop, stop: Stop) -> 
     return _OnLoop(transport, loop, stop) if _is_async(transport) else transport
 
 
-_RUNNING: weakref.WeakSet[RunningDriver] = weakref.WeakSet()
+# Whoever forgets to stop a driver has one that works on: to stop it is to wait, and garbage collection must not.
+_RUNNING: set[RunningDriver] = set()
 _DRAINS: weakref.WeakSet[_native.Driver] = weakref.WeakSet()
 
 

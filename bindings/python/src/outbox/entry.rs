@@ -8,8 +8,9 @@ use crate::client::PyHttpAnswer;
 use crate::error::{Told, of_code};
 use crate::fingerprint::PyFingerprint;
 use crate::outbox::failed;
-use crate::patience::{abandonable, interruptible};
+use crate::patience::interruptible;
 use crate::response::PyResponse;
+use crate::waiting::awaitable;
 
 /// An entry of the outbox as it was when it was read. Instants are milliseconds since 1970-01-01 UTC.
 ///
@@ -323,7 +324,7 @@ impl PyEntry {
     fn result_async<'py>(&self, py: Python<'py>, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
         let ended = self.outbox.wait_until_async(self.view.id(), Span::or_ever(timeout), has_ended);
         let outbox = self.outbox.clone();
-        abandonable(py, ended, move |py, ended| {
+        awaitable(py, ended, move |py, ended| {
             let view = ended.map_err(|error| failed(py, &outbox, error))?;
             ending(py, view, &outbox)
         })

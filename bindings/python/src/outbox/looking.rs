@@ -10,7 +10,8 @@ use crate::argument::{Span, Text};
 use crate::error::{Told, invalid_argument};
 use crate::outbox::entry::PyEntry;
 use crate::outbox::failed;
-use crate::patience::{abandonable, interruptible};
+use crate::patience::interruptible;
+use crate::waiting::awaitable;
 
 /// A page of entries, oldest first.
 #[pyclass(name = "EntryPage", module = "keyledger", frozen)]
@@ -221,7 +222,7 @@ impl PyChanges {
 
     fn __anext__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let outbox = self.outbox.clone();
-        abandonable(py, next(self.take()?), move |py, found| {
+        awaitable(py, next(self.take()?), move |py, found| {
             PyEntry::told(py, found.map_err(|error| failed(py, &outbox, error))?, &outbox)
         })
     }
