@@ -67,8 +67,11 @@ pub(crate) fn stored_entry_resolution(resolution: EntryResolution, options: Opti
     })
 }
 
-/// Who resolves a record, and why: both stay in its audit trail.
+/// Who resolves a record, and why: both stay in its audit trail, and nobody is no one (L4).
 pub(crate) fn check_person(who: &str, note: &str) -> Result<()> {
+    if who.trim().is_empty() {
+        return Err(Error::InvalidArgument("who decides must be named: it stays in the audit trail".into()));
+    }
     check_length("who", who.len(), WHO_BYTES_MAX)?;
     check_length("the note", note.len(), NOTE_BYTES_MAX)
 }

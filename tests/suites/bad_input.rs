@@ -266,6 +266,16 @@ fn a_claim_that_nobody_has_is_lost_and_changes_nothing() {
 }
 
 #[test]
+fn l4_nobody_decides_nothing() {
+    let mut shop = Shop::open();
+    let (id, fence) = (shop.charge.key_id().clone(), shop.charge.fence());
+    for nobody in ["", " \t"] {
+        let resolution = keyledger::Resolution::NotDone;
+        shop.refuses("invalid_argument", |shop| shop.ledger.resolve(&id, fence, resolution, nobody, "a note"));
+    }
+}
+
+#[test]
 fn s4_a_response_over_the_limit_is_completed_and_its_body_omitted() {
     let shop = Shop::open();
     for (key, length) in [("as long", RESPONSE_BYTES_MAX), ("too long", RESPONSE_BYTES_MAX + 1)] {

@@ -154,6 +154,12 @@ fn filter(query: &RecordQuery) -> Result<Filter> {
     if let Some(scope) = &query.scope {
         filter = filter.scope(Scope::new(scope.as_str())?);
     }
+    if let Some(key) = &query.key {
+        filter = filter.key(Key::new(key.as_str())?);
+    }
+    if let Some(age) = query.newer_than_ms {
+        filter = filter.newer_than(Duration::from_millis(age));
+    }
     if let Some(age) = query.older_than_ms {
         filter = filter.older_than(Duration::from_millis(age));
     }
@@ -177,6 +183,12 @@ fn entry_filter(query: &EntryQuery) -> Result<EntryFilter> {
     }
     if let Some(lane) = &query.lane {
         filter = filter.lane(lane.as_str());
+    }
+    if let Some(operation) = &query.operation {
+        filter = filter.operation(operation.as_str());
+    }
+    if let Some(age) = query.older_than_ms {
+        filter = filter.older_than(Duration::from_millis(age));
     }
     if let Some(after) = query.after {
         filter = filter.after(EntryId::new(after));
@@ -206,7 +218,13 @@ fn resolution(outcome: &Outcome) -> Result<Resolution> {
 
 impl From<FileSizes> for Reply {
     fn from(FileSizes { file, stored, overhead, free, leaked }: FileSizes) -> Self {
-        Reply::Sizes { file, stored, overhead, free, leaked }
+        Reply::Sizes {
+            file_bytes: file,
+            stored_bytes: stored,
+            overhead_bytes: overhead,
+            free_bytes: free,
+            leaked_bytes: leaked,
+        }
     }
 }
 

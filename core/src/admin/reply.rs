@@ -15,18 +15,18 @@ use super::stats::{Stats, Swept};
 pub enum Reply {
     /// How ledger and outbox stand.
     Stats(Box<Stats>),
-    /// What a walk over the file found. Bytes.
+    /// What a walk over the file found.
     Sizes {
         /// Its length.
-        file: u64,
+        file_bytes: u64,
         /// Keys and values.
-        stored: u64,
+        stored_bytes: u64,
         /// The trees' own.
-        overhead: u64,
+        overhead_bytes: u64,
         /// Free pages.
-        free: u64,
+        free_bytes: u64,
         /// Neither free nor reachable.
-        leaked: u64,
+        leaked_bytes: u64,
     },
     /// A page of records: first those that wait for somebody.
     Records {

@@ -141,6 +141,12 @@ pub struct RecordQuery {
     /// Those of this scope.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,
+    /// Those with this key, of whatever scope and operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key: Option<String>,
+    /// Those first granted at most so long ago.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub newer_than_ms: Option<u64>,
     /// Those first granted at least so long ago.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub older_than_ms: Option<u64>,
@@ -170,6 +176,12 @@ pub struct EntryQuery {
     /// Those in this lane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lane: Option<String>,
+    /// Those of this operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// Those enqueued at least so long ago.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub older_than_ms: Option<u64>,
     /// After which entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<u64>,

@@ -274,6 +274,8 @@ impl<'a> PageUnderway<'a> {
         let age_ms = self.now.wall_ms.saturating_sub(record.first_granted.wall_ms);
         listing.scope.as_ref().is_none_or(|scope| scope == id.scope())
             && listing.operation.as_ref().is_none_or(|operation| operation == id.operation())
-            && listing.older_than_ms.is_none_or(|older_than_ms| age_ms >= older_than_ms)
+            && listing.key.as_ref().is_none_or(|key| key == id.key())
+            && listing.older_than_ms.is_none_or(|least| age_ms >= least)
+            && listing.newer_than_ms.is_none_or(|most| age_ms <= most)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Engine, EngineError};
 use crate::codec::address::{Address, RowKey};
-use crate::key::{KeyId, OperationName, Scope};
+use crate::key::{Key, KeyId, OperationName, Scope};
 use crate::machine::record::{Record, Stamp, State};
 use crate::machine::recover::{counts_as_parked, is_lapsed};
 
@@ -26,7 +26,10 @@ pub(crate) struct Listing {
     pub(crate) state: Option<&'static str>,
     pub(crate) operation: Option<OperationName>,
     pub(crate) scope: Option<Scope>,
+    /// The key alone, whatever its scope and operation.
+    pub(crate) key: Option<Key>,
     pub(crate) older_than_ms: Option<u64>,
+    pub(crate) newer_than_ms: Option<u64>,
     /// Each record where it lies, whether or not it waits for somebody: one whose lease ends between two pages is in one of them.
     pub(crate) by_place: bool,
     pub(crate) limit: usize,
@@ -40,7 +43,9 @@ impl Default for Listing {
             state: None,
             operation: None,
             scope: None,
+            key: None,
             older_than_ms: None,
+            newer_than_ms: None,
             by_place: false,
             limit: PAGE,
             after: None,

@@ -6,7 +6,7 @@ use super::Ledger;
 use crate::engine::{Listing, Seen};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
-use crate::key::{KeyId, OperationName, Scope};
+use crate::key::{Key, KeyId, OperationName, Scope};
 use crate::machine::record::{AuditEntry, ParkReason, Record, State, Step};
 use crate::operation::Effect;
 use crate::response::Response;
@@ -212,6 +212,18 @@ impl Filter {
     /// Those of this scope.
     pub fn scope(mut self, scope: Scope) -> Self {
         self.listing.scope = Some(scope);
+        self
+    }
+
+    /// Those with this key, of whatever scope and operation. Without a scope every record is looked at.
+    pub fn key(mut self, key: Key) -> Self {
+        self.listing.key = Some(key);
+        self
+    }
+
+    /// Those first granted at most so long ago.
+    pub fn newer_than(mut self, age: Duration) -> Self {
+        self.listing.newer_than_ms = Some(crate::clock::millis(age));
         self
     }
 

@@ -1,5 +1,7 @@
 //! Looking into an outbox.
 
+use std::time::Duration;
+
 use super::Outbox;
 use crate::engine::outbox::{EntryFilter as Shown, Lane};
 use crate::entry::{EntryId, EntryView};
@@ -16,7 +18,7 @@ pub struct EntryFilter {
 impl EntryFilter {
     /// All of them, a hundred to a page.
     pub fn all() -> Self {
-        Self { shown: Shown { scope: None, lane: None, state: None, after: 0, limit: 100 } }
+        Self { shown: Shown { limit: 100, ..Shown::default() } }
     }
 
     /// Those of this scope.
@@ -28,6 +30,18 @@ impl EntryFilter {
     /// Those in this lane.
     pub fn lane(mut self, lane: impl Into<String>) -> Self {
         self.shown.lane = Some(lane.into());
+        self
+    }
+
+    /// Those of this operation.
+    pub fn operation(mut self, operation: impl Into<String>) -> Self {
+        self.shown.operation = Some(operation.into());
+        self
+    }
+
+    /// Those enqueued at least so long ago.
+    pub fn older_than(mut self, age: Duration) -> Self {
+        self.shown.older_than_ms = crate::clock::millis(age);
         self
     }
 

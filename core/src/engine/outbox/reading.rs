@@ -17,10 +17,13 @@ use crate::machine::timeline::{Moment, Timeline};
 use crate::store::{Snapshot, Space};
 
 /// Which entries `list` shows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct EntryFilter {
     pub(crate) scope: Option<Scope>,
     pub(crate) lane: Option<String>,
+    pub(crate) operation: Option<String>,
+    /// Enqueued at least so long ago.
+    pub(crate) older_than_ms: u64,
     pub(crate) state: Option<EntryStateName>,
     pub(crate) after: u64,
     pub(crate) limit: usize,
@@ -215,7 +218,7 @@ impl Engine {
             from = [last.as_slice(), &[0]].concat();
             for row in &rows {
                 let id = line::read_id(row)?;
-                let Some(entry) = entry(&*view, id)?.filter(|entry| filter.lets_through(entry)) else { continue };
+                let Some(entry) = entry(&*view, id)?.filter(|entry| filter.lets_through(entry, now)) else { continue };
                 if entries.len() == filter.limit {
                     let next = entries.last().map(|last: &Peeked| last.entry.id);
                     return Ok(Entries { entries, next });
@@ -342,9 +345,11 @@ fn head_ready_at(head: &Entry, retry_at: Option<u64>) -> Option<u64> {
 }
 
 impl EntryFilter {
-    fn lets_through(&self, entry: &Entry) -> bool {
+    fn lets_through(&self, entry: &Entry, now: Moment) -> bool {
         self.scope.as_ref().is_none_or(|scope| entry.scope == *scope)
             && self.lane.as_ref().is_none_or(|lane| entry.lane.as_str() == lane)
+            && self.operation.as_ref().is_none_or(|operation| entry.operation.as_str() == operation)
+            && now.stamp.wall_ms.saturating_sub(entry.created_at_ms) >= self.older_than_ms
             && self.state.is_none_or(|state| entry.state_name() == state)
     }
 }
