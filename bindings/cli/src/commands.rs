@@ -13,21 +13,63 @@ mod stats;
 mod upkeep;
 mod watch;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use crate::arguments::{Arguments, Command};
+use keyledger::admin::{Reply, Request};
+
+use crate::arguments::{Arguments, Command, Consent};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::reach::Reach;
 
 /// What a command works with.
 pub(crate) struct Desk {
-    pub(crate) reach: Reach,
+    /// The ledger, while it is being asked.
+    reach: RefCell<Option<Reach>>,
     pub(crate) output: Output,
-    /// Not to be asked.
-    pub(crate) yes: bool,
     /// The ledger's file.
     pub(crate) file: PathBuf,
+}
+
+impl Desk {
+    /// A desk at a ledger that can be opened.
+    fn at(file: &Path, output: Output) -> Result<Self> {
+        let reach = RefCell::new(Some(Reach::of(file)?));
+        Ok(Self { reach, output, file: file.to_owned() })
+    }
+
+    /// Asks the ledger, and has its answer.
+    pub(crate) fn ask(&self, request: &Request) -> Result<Reply> {
+        let mut reach = self.reach.borrow_mut();
+        if reach.is_none() {
+            *reach = Some(Reach::of(&self.file)?);
+        }
+        reach.as_ref().map_or_else(|| Err(Failure::other_answer()), |reach| reach.ask(request))
+    }
+
+    /// Whether another process answers.
+    pub(crate) fn is_live(&self) -> bool {
+        self.reach.borrow().as_ref().is_some_and(Reach::is_live)
+    }
+
+    /// Says what will be done, and returns if it may be. While a person thinks, the file is free for a program that wants it.
+    pub(crate) fn confirm(&self, what: &str, consent: Consent) -> Result<()> {
+        if !consent.yes {
+            self.rest()?;
+        }
+        crate::confirm::confirm(what, consent.yes)
+    }
+
+    /// Lets go of the file.
+    fn rest(&self) -> Result<()> {
+        self.reach.take().map_or(Ok(()), Reach::close)
+    }
+
+    /// The program and the file, as a shell reads them: what a command begins with.
+    pub(crate) fn called(&self) -> String {
+        format!("keyledger {}", crate::words::quoted(&self.file.to_string_lossy()))
+    }
 }
 
 /// Does what the command line says.
@@ -38,20 +80,26 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Completions { shell } => manual::completions(shell),
         Command::Man => manual::man(),
         Command::Bench { seconds, folder } => bench::run(output, seconds, folder.as_deref(), file.as_deref()),
-        Command::Restore { from } => restore::run(output, manner.yes, named(file.as_deref())?, &from),
+        Command::Restore { from, consent } => restore::run(output, consent, named(file.as_deref())?, &from),
         Command::Watch { every, times } => watch::run(output, named(file.as_deref())?, every, times),
-        command => {
-            let file = named(file.as_deref())?.to_owned();
-            let desk = Desk { reach: Reach::of(&file)?, output, yes: manner.yes, file };
-            let done = on_ledger(&desk, command);
-            let closed = desk.reach.close();
-            done.and(closed)
+        Command::Resolve(arguments) => {
+            // What the answer is, is read while the file is free.
+            let outcome = resolve::outcome(&arguments)?;
+            at_desk(output, file.as_deref(), |desk| resolve::run(desk, arguments, &outcome))
         }
+        command => at_desk(output, file.as_deref(), |desk| on_ledger(desk, command)),
     }
 }
 
 fn named(file: Option<&Path>) -> Result<&Path> {
-    file.ok_or_else(|| Failure::invalid("which file? name it before the command, or in KEYLEDGER_FILE"))
+    file.ok_or_else(|| Failure::usage("which file? name it before the command, or in KEYLEDGER_FILE"))
+}
+
+fn at_desk(output: Output, file: Option<&Path>, work: impl FnOnce(&Desk) -> Result<()>) -> Result<()> {
+    let desk = Desk::at(named(file)?, output)?;
+    let done = work(&desk);
+    let closed = desk.rest();
+    done.and(closed)
 }
 
 fn on_ledger(desk: &Desk, command: Command) -> Result<()> {
@@ -59,16 +107,18 @@ fn on_ledger(desk: &Desk, command: Command) -> Result<()> {
         Command::Stats { sizes } => stats::run(desk, sizes),
         Command::List(arguments) => list::run(desk, arguments),
         Command::Show { id } => show::run(desk, id),
-        Command::Resolve(arguments) => resolve::run(desk, arguments),
-        Command::Forget { id, even_if_unknown } => forget::one(desk, id, even_if_unknown),
-        Command::ForgetScope { scope, even_if_unknown } => forget::scope(desk, scope, even_if_unknown),
-        Command::Sweep { batch } => upkeep::sweep(desk, batch),
-        Command::Compact { even_with_claims } => upkeep::compact(desk, even_with_claims),
+        Command::Forget { id, even_if_unknown, consent } => forget::one(desk, id, even_if_unknown, consent),
+        Command::ForgetScope { scope, even_if_unknown, consent } => {
+            forget::scope(desk, scope, even_if_unknown, consent)
+        }
+        Command::Sweep { batch, consent } => upkeep::sweep(desk, batch, consent),
+        Command::Compact { even_with_claims, consent } => upkeep::compact(desk, even_with_claims, consent),
         Command::Check => upkeep::check(desk),
         Command::Snapshot { to } => upkeep::snapshot(desk, &to),
         Command::Export { without_outbox } => export::run(desk, without_outbox),
         Command::Outbox(command) => outbox::run(desk, command),
-        Command::Restore { .. }
+        Command::Resolve(_)
+        | Command::Restore { .. }
         | Command::Watch { .. }
         | Command::Bench { .. }
         | Command::Completions { .. }

@@ -3,18 +3,19 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use crate::failure::{Failure, Result};
+use crate::output::one_line;
 
-/// Says what will be done, and returns if it may be.
+/// Says what will be done, and returns if it may be. `what` is a sentence without its end.
 pub(crate) fn confirm(what: &str, yes: bool) -> Result<()> {
     if yes {
         return Ok(());
     }
     if !io::stdin().is_terminal() {
-        let advice = "there is no terminal to ask at, so nothing was done; --yes does it";
-        return Err(Failure::new("not_confirmed", format!("{what}: {advice}")));
+        let advice = "There is no terminal to ask at, so nothing was done; --yes does it";
+        return Err(Failure::new("not_confirmed", format!("{what}. {advice}")));
     }
     let mut stderr = io::stderr().lock();
-    write!(stderr, "{what}.\nGo on? [y/N] ")?;
+    write!(stderr, "{}.\nGo on? [y/N] ", one_line(what))?;
     stderr.flush()?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer)?;

@@ -22,8 +22,8 @@ pub(crate) fn answer(answer: &Answer) -> String {
 
 /// An HTTP request or response: its head, and its body by its own type.
 fn message(bytes: &[u8]) -> String {
-    if bytes.starts_with(b"HTTP/") {
-        return response(bytes);
+    if let Some(response) = bytes.starts_with(b"HTTP/").then(|| response(bytes)).flatten() {
+        return response;
     }
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n");
     let Some(end) = end else { return body("", bytes) };
@@ -34,8 +34,12 @@ fn message(bytes: &[u8]) -> String {
     format!("{}\n\n{below}", printable(&head))
 }
 
-fn response(bytes: &[u8]) -> String {
+/// A response as keyledger-http stores it; `None`: another one, as somebody wrote it.
+fn response(bytes: &[u8]) -> Option<String> {
     let stored = Stored::of_response(&Response::new(MEDIA_TYPE, bytes), Outcome::Completed);
+    if stored.fields.iter().any(|(name, value)| is_content_type(name) && value == MEDIA_TYPE.as_bytes()) {
+        return None;
+    }
     let mut lines = vec![format!("HTTP {}", stored.status)];
     lines.extend(stored.fields.iter().map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value))));
     let media_type = stored.fields.iter().find(|(name, _)| is_content_type(name));
@@ -45,7 +49,7 @@ fn response(bytes: &[u8]) -> String {
         StoredBody::Omitted(Some(known)) => format!("the body was not kept: {}", words::bytes(known.length)),
         StoredBody::Omitted(None) => "the body was not kept".to_owned(),
     };
-    format!("{}\n\n{below}", printable(&lines.join("\n")))
+    Some(format!("{}\n\n{below}", printable(&lines.join("\n"))))
 }
 
 fn is_content_type(name: &str) -> bool {
@@ -102,6 +106,8 @@ mod tests {
     fn a_stored_message_is_shown_with_its_head() {
         let stored = b"HTTP/1.1 201 \r\nContent-Type: application/json\r\n\r\n{\"id\":7}";
         assert_eq!(message(stored), "HTTP 201\nContent-Type: application/json\n\n{\n  \"id\": 7\n}");
+        let by_hand = b"HTTP/1.1 404 Not Found";
+        assert_eq!(message(by_hand), "HTTP/1.1 404 Not Found");
         let request = b"POST /v1/charges HTTP/1.1\r\nContent-Type: text/plain\r\n\r\nhello";
         assert_eq!(message(request), "POST /v1/charges HTTP/1.1\nContent-Type: text/plain\n\nhello");
     }

@@ -5,11 +5,12 @@ use keyledger::admin::Fault;
 /// Exit codes, each with the codes of contract section 11, and of this program, that it stands for.
 pub(crate) const EXITS: &[(u8, &str, &[&str])] = &[
     (1, "it was looked at, and is not well, or not as asked for", &["not_well", "too_late"]),
+    (2, "not a command line of this program", &["usage"]),
     (3, "there is no such record, entry or file", &["not_found", "no_file"]),
     (
         4,
         "its state does not allow that",
-        &["not_parked", "wrong_state", "purpose_conflict", "key_conflict", "outbox_full", "claim_lost"],
+        &["not_parked", "wrong_state", "purpose_conflict", "key_conflict", "outbox_full", "claim_lost", "file_exists"],
     ),
     (5, "what was asked for is malformed", &["invalid_key", "invalid_argument", "too_large"]),
     (6, "another process has the file open", &["already_open"]),
@@ -21,8 +22,8 @@ pub(crate) const EXITS: &[(u8, &str, &[&str])] = &[
     (12, "the process that has the file open did not answer", &["no_answer", "closed", "suspended", "forked"]),
 ];
 
-/// What clap ends with.
-pub(crate) const USAGE_EXIT: u8 = 2;
+/// The code of what nobody is told: whoever reads the answer has seen enough, as `head` has.
+const CLOSED: &str = "closed_pipe";
 /// What a shell says of a program that was interrupted.
 pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
@@ -41,16 +42,27 @@ impl Failure {
         Self { code: code.to_owned(), message: message.into() }
     }
 
+    /// It is not a command line of this program.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new("usage", message)
+    }
+
     /// What somebody asks for cannot be meant.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new("invalid_argument", message)
+    }
+
+    /// Whether the end is no failure to anybody.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        self.code == CLOSED
     }
 
     /// A file that is no ledger's: an answer's, a snapshot's, a copy's.
     pub(crate) fn of_file(path: &std::path::Path, error: &std::io::Error) -> Self {
         let code = match error.kind() {
             std::io::ErrorKind::NotFound => "no_file",
-            std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::AlreadyExists => "unavailable",
+            std::io::ErrorKind::AlreadyExists => "file_exists",
+            std::io::ErrorKind::PermissionDenied => "unavailable",
             _ => "storage",
         };
         Self::new(code, format!("{}: {error}{}", path.display(), advice_on(error)))
@@ -102,14 +114,15 @@ fn advice_on(error: &std::io::Error) -> &'static str {
 /// What cannot be printed, since nobody reads it any more or the disk behind it is full.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::new("stdout", format!("cannot write the answer: {error}{}", advice_on(&error)))
+        let code = if error.kind() == std::io::ErrorKind::BrokenPipe { CLOSED } else { "stdout" };
+        Self::new(code, format!("cannot write the answer: {error}{}", advice_on(&error)))
     }
 }
 
 /// The table for `--help`.
 pub(crate) fn exits_in_words() -> String {
     let lines = EXITS.iter().map(|(exit, what, codes)| format!("  {exit:>3}  {what} ({})", codes.join(", ")));
-    let first = ["    0  done".to_owned(), format!("  {USAGE_EXIT:>3}  not a command line of this program")];
+    let first = ["    0  done".to_owned()];
     let last = format!("  {INTERRUPTED_EXIT}  interrupted; the file is as after the last commit");
     let lines: Vec<String> = first.into_iter().chain(lines).chain([last]).collect();
     format!("Exit codes:\n{}", lines.join("\n"))
@@ -121,7 +134,7 @@ mod tests {
 
     #[test]
     fn no_exit_and_no_code_stands_for_two_things() {
-        let mut exits: Vec<u8> = EXITS.iter().map(|(exit, ..)| *exit).chain([0, USAGE_EXIT]).collect();
+        let mut exits: Vec<u8> = EXITS.iter().map(|(exit, ..)| *exit).chain([0]).collect();
         let mut codes: Vec<&str> = EXITS.iter().flat_map(|(.., codes)| *codes).copied().collect();
         for (given, distinct) in [
             (exits.len(), {

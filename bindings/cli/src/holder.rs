@@ -13,13 +13,41 @@ struct Holder {
 
 /// The error for a file that another process has for itself, and that has no admin socket.
 pub(crate) fn held(path: &Path) -> Failure {
-    let others: Vec<Holder> = holders(path).into_iter().filter(|holder| holder.process != std::process::id()).collect();
-    let names: Vec<String> =
-        others.iter().map(|Holder { process, program }| format!("{program} (process {process})")).collect();
-    let who =
-        if names.is_empty() { "another process, which the system does not tell".to_owned() } else { names.join(", ") };
-    let how = "to reach it while that runs, let it open the ledger with Ledger::builder().admin_socket(), or shared(); else stop it first";
-    Failure::new("already_open", format!("{}: held by {who}; {how}", path.display()))
+    let how = if is_held_by_this_program(path) {
+        "wait until it has done what it was asked"
+    } else {
+        "to reach it while that runs, let it open the ledger with Ledger::builder().admin_socket(), or shared(); else stop it first"
+    };
+    Failure::new("already_open", format!("{}: held by {}; {how}", path.display(), who(path)))
+}
+
+/// The error for a file that cannot be replaced, since somebody has it open.
+pub(crate) fn in_the_way_of_restore(path: &Path) -> Failure {
+    let how = "a restore needs the file for itself: stop that first";
+    Failure::new("already_open", format!("{}: held by {}; {how}", path.display(), who(path)))
+}
+
+/// Whether all that is known to hold it is this very program, which soon lets go of it.
+pub(crate) fn is_held_by_this_program(path: &Path) -> bool {
+    let own = std::env::current_exe().ok();
+    let own = own.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
+    let others = found(path);
+    !others.is_empty() && others.iter().all(|holder| holder.program == own)
+}
+
+/// Other processes that have the file open, as far as the system tells.
+pub(crate) fn others(path: &Path) -> String {
+    let named = |Holder { process, program }: &Holder| format!("{program} (process {process})");
+    found(path).iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+fn who(path: &Path) -> String {
+    let others = others(path);
+    if others.is_empty() { "another process, which the system does not tell".to_owned() } else { others }
+}
+
+fn found(path: &Path) -> Vec<Holder> {
+    holders(path).into_iter().filter(|holder| holder.process != std::process::id()).collect()
 }
 
 #[cfg(target_os = "linux")]

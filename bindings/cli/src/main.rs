@@ -12,16 +12,35 @@ mod interrupt;
 mod output;
 mod progress;
 mod reach;
+mod table;
 mod words;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use keyledger::admin::Fault;
 
-use arguments::Arguments;
+use arguments::Unread;
 use failure::Failure;
+
+fn main() -> ExitCode {
+    tell_no_panic_of_the_engine();
+    let arguments = match arguments::read() {
+        Ok(arguments) => arguments,
+        Err(Unread::Text(text)) => return end(write!(std::io::stdout(), "{text}").map_err(Failure::from), false),
+        Err(Unread::Wrong(failure, json)) => return tell(failure, json),
+    };
+    let json = arguments.manner.json;
+    end(interrupt::listen().and_then(|()| commands::run(arguments)), json)
+}
+
+fn end(done: failure::Result<()>, json: bool) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(failure) => tell(failure, json),
+    }
+}
 
 /// The storage engine panics at some kinds of damage. The ledger tells that as an error, so the panic itself is not told, too.
 fn tell_no_panic_of_the_engine() {
@@ -31,16 +50,6 @@ fn tell_no_panic_of_the_engine() {
             tell(panic);
         }
     }));
-}
-
-fn main() -> ExitCode {
-    tell_no_panic_of_the_engine();
-    let arguments = Arguments::parse();
-    let json = arguments.manner.json;
-    match interrupt::listen().and_then(|()| commands::run(arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => tell(failure, json),
-    }
 }
 
 /// Tells what went wrong: in JSON where that was asked for, as an object with `error`, on the standard error.

@@ -2,11 +2,11 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use crate::arguments::{Colour, Manner};
 use crate::failure::Result;
+pub(crate) use crate::table::{Cell, Fit, Table, one_line};
 
 /// Where answers go.
 #[derive(Debug, Clone, Copy)]
@@ -57,66 +57,49 @@ impl Output {
         if self.json { self.json(value) } else { for_people(self) }
     }
 
-    /// A table with these headings, or without any.
-    pub(crate) fn table(self, headings: &[&str]) -> Table {
-        let mut table = Table::new();
-        table.load_style(presets::NOTHING);
-        if self.terminal {
-            table.set_content_arrangement(ContentArrangement::Dynamic);
-        } else {
-            // Whoever reads it cuts lines itself.
-            table.set_content_arrangement(ContentArrangement::Disabled);
-        }
-        if self.colour {
-            table.enforce_styling();
-        } else {
-            table.force_no_tty();
-        }
-        if !headings.is_empty() {
-            table.set_header(headings.iter().map(|heading| self.cell(heading, Tone::Quiet)));
-        }
-        table
-    }
-
-    /// A cell: nothing in it can move the cursor.
+    /// A cell: nothing in it can move the cursor or begin another line.
     pub(crate) fn cell(self, text: impl AsRef<str>, tone: Tone) -> Cell {
-        let cell = Cell::new(printable(text.as_ref()));
-        match tone {
-            Tone::Plain => cell,
-            Tone::Quiet => cell.add_attribute(Attribute::Dim),
-            Tone::Good => cell.fg(Color::Green),
-            Tone::Waiting => cell.fg(Color::Yellow),
-            Tone::Bad => cell.fg(Color::Red).add_attribute(Attribute::Bold),
-        }
+        Cell { text: one_line(text.as_ref()), tone }
     }
 
-    /// Writes a table, without the blanks around its lines.
+    /// Writes a table: as wide as the terminal, or whole where there is none.
     pub(crate) fn print(self, table: &Table) -> Result<()> {
-        let text = table.to_string();
-        text.lines().try_for_each(|line| self.line(line.strip_prefix(' ').unwrap_or(line).trim_end()))
+        let width = self.terminal.then(crate::table::terminal_width);
+        table.lines(width, self.colour).iter().try_for_each(|line| self.line(line))
     }
 
-    /// Names and values, one pair to a line.
+    /// Names and values, one pair to a line. Values are never cut.
     pub(crate) fn pairs(self, pairs: &[(&str, String, Tone)]) -> Result<()> {
-        let mut table = self.table(&[]);
+        let mut table = Table::default();
         for (name, value, tone) in pairs {
-            table.add_row([self.cell(name, Tone::Quiet), self.cell(value, *tone)]);
+            table.add([self.cell(name, Tone::Quiet), self.cell(value, *tone)]);
         }
-        self.print(&table)
+        table.lines(None, self.colour).iter().try_for_each(|line| self.line(line))
     }
 }
 
-/// The text with its control characters made visible, save ends of lines and tabs.
+/// The text with all that could steer a terminal or deceive an eye made visible, save ends of lines and tabs.
 pub(crate) fn printable(text: &str) -> String {
     let shown = |letter: char| -> String {
         match letter {
             '\n' | '\t' => letter.into(),
             '\r' => String::new(),
-            letter if letter.is_control() => letter.escape_default().to_string(),
-            letter => letter.into(),
+            letter => shown(letter),
         }
     };
     text.chars().map(shown).collect()
+}
+
+/// A letter, or its number where it is a control character, turns the line around or cannot be seen.
+pub(crate) fn shown(letter: char) -> String {
+    if letter.is_control() || is_unseen(letter) { letter.escape_unicode().to_string() } else { letter.into() }
+}
+
+fn is_unseen(letter: char) -> bool {
+    matches!(letter,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+        | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -126,5 +109,6 @@ mod tests {
     #[test]
     fn nothing_that_is_stored_can_steer_the_terminal() {
         assert_eq!(printable("a\u{1b}[2Jb\r\nc\u{9b}"), "a\\u{1b}[2Jb\nc\\u{9b}");
+        assert_eq!(printable("ann\u{202e}nna\u{200b}"), "ann\\u{202e}nna\\u{200b}", "and no eye is deceived");
     }
 }

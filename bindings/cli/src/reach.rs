@@ -1,8 +1,9 @@
 //! How a ledger is reached: its file, or the process that has the file open.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use keyledger::admin::{Fault, Line, Reply, Request, socket_beside};
 use keyledger::{ErrorCode, Ledger};
@@ -18,19 +19,37 @@ pub(crate) enum Reach {
     Socket(PathBuf),
 }
 
-/// How long the other process may take to answer. A check or a compaction of a large file takes its time.
-const PATIENCE: Duration = Duration::from_mins(30);
+/// How long the other process may take to answer: one that is stopped or hangs never does.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same for what takes its time on a large file.
+const LONG_PATIENCE: Duration = Duration::from_mins(30);
+/// How long another command of this program may hold the file, and how often it is tried.
+const OWN_PATIENCE: Duration = Duration::from_secs(5);
+const NAP: Duration = Duration::from_millis(20);
 
 impl Reach {
     /// Opens the file, or finds the process that has it open. Makes no file.
     pub(crate) fn of(path: &Path) -> Result<Self> {
-        if let Err(error) = path.symlink_metadata() {
+        if let Err(error) = path.metadata() {
             return Err(cannot_look(path, &error));
         }
-        match Ledger::open(path) {
-            Ok(ledger) => Ok(Reach::File(ledger)),
-            Err(error) if error.code() == ErrorCode::AlreadyOpen => Self::of_open(path),
-            Err(error) => Err(error.into()),
+        let began = Instant::now();
+        loop {
+            let held = match Ledger::open(path) {
+                Ok(ledger) => return Ok(Reach::File(ledger)),
+                Err(error) if error.code() == ErrorCode::AlreadyOpen => Self::of_open(path),
+                Err(error) => return Err(for_a_person(error, path)),
+            };
+            // Somebody else at a shell: a command is soon done.
+            match held {
+                Err(failure) if failure.code == "already_open" && began.elapsed() < OWN_PATIENCE => {
+                    if !holder::is_held_by_this_program(path) {
+                        return Err(failure);
+                    }
+                    std::thread::sleep(NAP);
+                }
+                reached => return reached,
+            }
         }
     }
 
@@ -59,7 +78,13 @@ impl Reach {
     pub(crate) fn ask(&self, request: &Request) -> Result<Reply> {
         match self {
             Reach::File(ledger) => Ok(ledger.administer(request)?),
-            Reach::Socket(path) => ask_through(path, request),
+            Reach::Socket(path) => {
+                if patience(request) == LONG_PATIENCE {
+                    // Whether anybody is there at all is soon seen.
+                    ask_through(path, &Request::Stats)?;
+                }
+                ask_through(path, request)
+            }
         }
     }
 
@@ -74,6 +99,28 @@ impl Reach {
             Reach::Socket(_) => Ok(()),
         }
     }
+}
+
+fn patience(request: &Request) -> Duration {
+    match request {
+        Request::Check
+        | Request::Compact { .. }
+        | Request::Snapshot { .. }
+        | Request::Sizes
+        | Request::ForgetScope { .. } => LONG_PATIENCE,
+        _ => PATIENCE,
+    }
+}
+
+/// A person has this program in hand already, and names no file to be made.
+fn for_a_person(error: keyledger::Error, path: &Path) -> Failure {
+    let Failure { code, message } = error.into();
+    if code == "unavailable" && File::open(path).is_ok() && File::options().write(true).open(path).is_err() {
+        let advice = "it may only be read, and opening a ledger writes to it; look into a copy";
+        return Failure { code, message: format!("{message}; {advice}") };
+    }
+    let message = message.replace(", or look into it with the command line", "");
+    Failure { code, message: message.replace("choose another path", "name a ledger") }
 }
 
 fn cannot_look(path: &Path, error: &std::io::Error) -> Failure {
@@ -111,7 +158,7 @@ fn ask_through(path: &Path, request: &Request) -> Result<Reply> {
 
 fn answer_through(path: &Path, request: &Request) -> std::io::Result<String> {
     let stream = connect(path)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(patience(request)))?;
     let mut line = serde_json::to_string(request)?;
     line.push('\n');
     (&stream).write_all(line.as_bytes())?;

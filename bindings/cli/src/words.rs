@@ -36,9 +36,46 @@ pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }
 
+/// A word as a shell reads it: the same word again, whatever is in it.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-./:@%+=,".contains(letter);
+    let is_seen = |letter: char| crate::output::shown(letter).chars().eq([letter]);
+    if !word.is_empty() && word.chars().all(|letter| is_plain(letter) && is_seen(letter)) {
+        return word.to_owned();
+    }
+    if word.chars().all(is_seen) {
+        let inside = |letter: char| matches!(letter, '"' | '$' | '`' | '\\' | '!');
+        return if word.contains(inside) {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        } else {
+            format!("\"{word}\"")
+        };
+    }
+    // What bash and zsh read back.
+    let escaped = |letter: char| match letter {
+        '\'' | '\\' => format!("\\{letter}"),
+        letter if is_seen(letter) => letter.into(),
+        letter => format!("\\U{:08x}", u32::from(letter)),
+    };
+    format!("$'{}'", word.chars().map(escaped).collect::<String>())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quoted_word_is_read_back_by_a_shell() {
+        for word in ["mail", "POST /v1/charges", "", "it's", "a$b`c\\d\"e!", "ann\u{202e}nna", "a\nb'c\\", "Zoë", "a=b"]
+        {
+            let script = format!("printf %s {}", quoted(word));
+            let Ok(output) = std::process::Command::new("bash").env("LC_ALL", "C.UTF-8").args(["-c", &script]).output()
+            else {
+                return;
+            };
+            assert_eq!(String::from_utf8_lossy(&output.stdout), word, "{script}");
+        }
+    }
 
     #[test]
     fn distances_are_told_in_the_unit_that_fits() {

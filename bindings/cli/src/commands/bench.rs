@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Result};
 use crate::interrupt::Unfinished;
-use crate::output::{Output, Tone};
+use crate::output::{Fit, Output, Table, Tone};
 use crate::progress;
 
 /// Callers at a time.
@@ -44,7 +44,10 @@ struct Crowd {
 pub(super) fn run(output: Output, seconds: u64, folder: Option<&Path>, file: Option<&Path>) -> Result<()> {
     let beside = file.and_then(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.or(beside).unwrap_or(Path::new(".")).to_owned();
-    let part = Duration::from_secs(seconds.max(1)) / PARTS;
+    if !folder.is_dir() {
+        return Err(Failure::new("no_file", format!("{}: there is no such folder", folder.display())));
+    }
+    let part = Duration::from_secs(seconds) / PARTS;
     let bar = progress::bar(u64::from(PARTS), "measuring");
     let synced_writes_per_second = synced_writes(&folder, part)?;
     bar.inc(1);
@@ -118,11 +121,12 @@ fn call(ledger: &Ledger, next: &AtomicU64, began: Instant, span: Duration) -> Re
 fn tell(output: Output, measured: &Measured) -> Result<()> {
     let Measured { folder, synced_writes_per_second: writes, begin_complete, .. } = measured;
     output.line(format!("{}: {writes:.0} synced writes a second\n", folder.display()))?;
-    let mut table = output.table(&["CALLERS", "BEGIN + COMPLETE / S", "MEDIAN", "99 OF 100"]);
+    let mut table =
+        Table::new(&["CALLERS", "BEGIN + COMPLETE / S", "MEDIAN", "99 OF 100"].map(|heading| (heading, Fit::Whole)));
     for Crowd { callers, per_second, median_ms, p99_ms } in begin_complete {
         let words =
             [callers.to_string(), format!("{per_second:.0}"), format!("{median_ms:.2} ms"), format!("{p99_ms:.2} ms")];
-        table.add_row(words.map(|word| output.cell(word, Tone::Plain)));
+        table.add(words.map(|word| output.cell(word, Tone::Plain)));
     }
     output.print(&table)?;
     output.line("\nEach is two commits (Repeatable); callers at the same time share them.")

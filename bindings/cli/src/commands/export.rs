@@ -33,7 +33,7 @@ pub(super) fn run(desk: &Desk, without_outbox: bool) -> Result<()> {
 fn records(desk: &Desk, mut each: impl FnMut(Record) -> Result<()>) -> Result<()> {
     let mut query = RecordQuery { limit: PAGE, contents: true, by_place: true, ..RecordQuery::default() };
     loop {
-        let Reply::Records { records, next } = desk.reach.ask(&Request::List(query.clone()))? else {
+        let Reply::Records { records, next } = desk.ask(&Request::List(query.clone()))? else {
             return Err(Failure::other_answer());
         };
         records.into_iter().try_for_each(&mut each)?;
@@ -47,7 +47,7 @@ fn records(desk: &Desk, mut each: impl FnMut(Record) -> Result<()>) -> Result<()
 fn entries(desk: &Desk, mut each: impl FnMut(Entry) -> Result<()>) -> Result<()> {
     let mut query = EntryQuery { limit: PAGE, contents: true, ..EntryQuery::default() };
     loop {
-        let Reply::Entries { entries, next } = desk.reach.ask(&Request::Entries(query.clone()))? else {
+        let Reply::Entries { entries, next } = desk.ask(&Request::Entries(query.clone()))? else {
             return Err(Failure::other_answer());
         };
         entries.into_iter().try_for_each(&mut each)?;

@@ -3,19 +3,22 @@
 use keyledger::admin::{Reply, Request};
 
 use super::Desk;
-use crate::arguments::KeyId;
-use crate::confirm::confirm;
+use crate::arguments::{Consent, KeyId};
 use crate::failure::{Failure, Result};
+use crate::words;
 
-pub(super) fn one(desk: &Desk, id: KeyId, even_if_unknown: bool) -> Result<()> {
+pub(super) fn one(desk: &Desk, id: KeyId, even_if_unknown: bool, consent: Consent) -> Result<()> {
     let KeyId { scope, operation, key } = &id;
-    confirm(&format!("The record of {key} of {operation} for {scope} {}", will(even_if_unknown)), desk.yes)?;
-    tell(desk, &Request::Forget { id: id.into(), even_if_unknown })
+    let record = format!("record of {key} of {operation} for {scope}");
+    desk.ask(&Request::Show { id: id.clone().into() })?;
+    desk.confirm(&format!("The {record} {}", will(even_if_unknown)), consent)?;
+    tell(desk, &Request::Forget { id: id.into(), even_if_unknown }, &record)
 }
 
-pub(super) fn scope(desk: &Desk, scope: String, even_if_unknown: bool) -> Result<()> {
-    confirm(&format!("Every record and entry of {scope} {}", will(even_if_unknown)), desk.yes)?;
-    tell(desk, &Request::ForgetScope { scope, even_if_unknown })
+pub(super) fn scope(desk: &Desk, scope: String, even_if_unknown: bool, consent: Consent) -> Result<()> {
+    desk.confirm(&format!("Every record and entry of {scope} {}", will(even_if_unknown)), consent)?;
+    let what = format!("record and no entry of {scope}");
+    tell(desk, &Request::ForgetScope { scope, even_if_unknown }, &what)
 }
 
 fn will(even_if_unknown: bool) -> &'static str {
@@ -26,27 +29,30 @@ fn will(even_if_unknown: bool) -> &'static str {
     }
 }
 
-fn tell(desk: &Desk, request: &Request) -> Result<()> {
-    let reply = desk.reach.ask(request)?;
+/// A script that forgets for somebody sees by the exit code whether all is forgotten. `what` is what there is none of, else.
+fn tell(desk: &Desk, request: &Request, what: &str) -> Result<()> {
+    let reply = desk.ask(request)?;
+    let Reply::Forgotten { settled, released, tombstones, unsettled, kept_unsettled, entries, kept_entries } = reply
+    else {
+        return Err(Failure::other_answer());
+    };
+    let (records, kept) = (settled + released + tombstones + unsettled, kept_unsettled + kept_entries);
+    if records + entries + kept == 0 {
+        return Err(Failure::new("not_found", format!("there is no {what}; check how it is spelt")));
+    }
     desk.output.answer(&reply, |output| {
-        let Reply::Forgotten { settled, released, tombstones, unsettled, kept_unsettled, entries, kept_entries } =
-            &reply
-        else {
-            return Err(Failure::other_answer());
-        };
-        let all = settled + released + tombstones + unsettled;
+        let records = words::count(records, "record", "records");
         output.line(format!(
-            "{all} removed: {settled} settled, {released} released, {tombstones} tombstones, {unsettled} unsettled"
+            "{records} removed: {settled} settled, {released} released, {tombstones} tombstones, {unsettled} unsettled"
         ))?;
-        if *entries > 0 {
-            output.line(format!("{entries} removed from the outbox"))?;
+        if entries > 0 {
+            output.line(format!("{} of the outbox removed", words::count(entries, "entry", "entries")))?;
         }
-        let kept = kept_unsettled + kept_entries;
-        if kept > 0 {
-            output.line(format!(
-                "{kept} kept: nobody knows whether they happened; --even-if-unknown removes them, too"
-            ))?;
-        }
-        output.line("their bytes stay in free pages until `compact`")
-    })
+        output.line("the bytes of what was removed stay in free pages of the file until `compact`")
+    })?;
+    if kept > 0 {
+        let kept = format!("{kept} kept: nobody knows whether they happened; --even-if-unknown removes them, too");
+        return Err(Failure::new("wrong_state", kept));
+    }
+    Ok(())
 }

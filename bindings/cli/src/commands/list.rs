@@ -7,18 +7,15 @@ use keyledger::admin::{Record, RecordQuery, Reply, Request};
 use super::Desk;
 use crate::arguments::{ListArguments, RecordFilter};
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone};
+use crate::output::{Fit, Output, Table, Tone};
 use crate::words;
-
-/// How much of a key or a scope a table shows at the most, in characters; `show` and JSON have all.
-const CELL_MAX: usize = 60;
 
 pub(super) fn run(desk: &Desk, arguments: ListArguments) -> Result<()> {
     let ListArguments { filter, state, limit, after, all } = arguments;
     let state = state.map(|state| state.name().to_owned());
     let mut query = RecordQuery { state, limit, after, ..of_filter(filter) };
     loop {
-        let reply = desk.reach.ask(&Request::List(query.clone()))?;
+        let reply = desk.ask(&Request::List(query.clone()))?;
         desk.output.answer(&reply, |output| tell(output, &reply, all))?;
         match reply {
             Reply::Records { next: Some(next), .. } if all => query.after = Some(next),
@@ -30,9 +27,17 @@ pub(super) fn run(desk: &Desk, arguments: ListArguments) -> Result<()> {
 
 /// What the filter on the command line asks for, in pages of a hundred.
 pub(super) fn of_filter(filter: RecordFilter) -> RecordQuery {
-    let RecordFilter { operation, scope, older_than } = filter;
+    let RecordFilter { operation, scope, key, older_than, newer_than } = filter;
     let age = |age: Duration| u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-    RecordQuery { operation, scope, older_than_ms: older_than.map(age), limit: 100, ..RecordQuery::default() }
+    RecordQuery {
+        operation,
+        scope,
+        key,
+        older_than_ms: older_than.map(age),
+        newer_than_ms: newer_than.map(age),
+        limit: 100,
+        ..RecordQuery::default()
+    }
 }
 
 fn tell(output: Output, reply: &Reply, all: bool) -> Result<()> {
@@ -48,15 +53,23 @@ fn tell(output: Output, reply: &Reply, all: bool) -> Result<()> {
 }
 
 /// One record to a line.
-pub(super) fn table(output: Output, records: &[Record]) -> comfy_table::Table {
-    let mut table = output.table(&["STATE", "SCOPE", "OPERATION", "KEY", "EFFECT", "ATTEMPT", "SINCE"]);
+pub(super) fn table(output: Output, records: &[Record]) -> Table {
+    let mut table = Table::new(&[
+        ("STATE", Fit::Cut),
+        ("SCOPE", Fit::Cut),
+        ("OPERATION", Fit::Cut),
+        ("KEY", Fit::Cut),
+        ("EFFECT", Fit::Spare),
+        ("ATTEMPT", Fit::Spare),
+        ("SINCE", Fit::Whole),
+    ]);
     for record in records {
         let (state, tone) = state(record);
-        table.add_row([
+        table.add([
             output.cell(state, tone),
-            output.cell(short(&record.scope), Tone::Plain),
-            output.cell(short(&record.operation), Tone::Plain),
-            output.cell(short(&record.key), Tone::Plain),
+            output.cell(&record.scope, Tone::Plain),
+            output.cell(&record.operation, Tone::Plain),
+            output.cell(&record.key, Tone::Plain),
             output.cell(record.effect.replace('_', " "), Tone::Quiet),
             output.cell(record.attempt.to_string(), Tone::Quiet),
             output.cell(words::ago(since(record)), Tone::Plain),
@@ -87,11 +100,4 @@ fn since(record: &Record) -> u64 {
     let parked = record.parked.as_ref().map(|parked| parked.since_ms);
     let lapsed = record.lease_end_ms.filter(|_| record.lapsed);
     parked.or(lapsed).or(record.settled_at_ms).unwrap_or(record.first_granted_at_ms)
-}
-
-/// A text that is not too long for a table.
-pub(super) fn short(text: &str) -> String {
-    let mut letters = text.chars();
-    let start: String = letters.by_ref().take(CELL_MAX).collect();
-    if letters.next().is_some() { start + "…" } else { start }
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use keyledger::{ErrorCode, Ledger};
 
+use crate::arguments::Consent;
 use crate::confirm::confirm;
 use crate::failure::{Failure, Result};
 use crate::interrupt::{self, Unfinished};
@@ -15,17 +16,18 @@ use crate::{holder, progress, words};
 const PIECE: usize = 1 << 20;
 
 /// The file at `file` is the old one or the new one at every instant; the old one stays beside it.
-pub(super) fn run(output: Output, yes: bool, file: &Path, from: &Path) -> Result<()> {
+pub(super) fn run(output: Output, consent: Consent, file: &Path, from: &Path) -> Result<()> {
+    // A link stays a link: what it leads to is replaced.
+    let file = &*file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    check_source(from, file)?;
+    drop(Old::of(file)?);
+    let what = if file.exists() { "; what is there now is kept beside it" } else { "" };
+    confirm(&format!("{} will be a copy of {}{what}", file.display(), from.display()), consent.yes)?;
     let old = Old::of(file)?;
-    let kept = old
-        .as_ref()
-        .map(|_| beside(file, &format!("replaced-{}", jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ"))));
-    let what =
-        kept.as_ref().map_or_else(String::new, |kept| format!("; what is there now is kept as {}", kept.display()));
-    confirm(&format!("{} will be a copy of {}{what}", file.display(), from.display()), yes)?;
+    let kept = old.as_ref().map(|_| kept_at(file));
     let (copied, new) = (Unfinished::at(beside(file, "restoring-copy")), Unfinished::at(beside(file, "restoring")));
     copy(from, copied.path())?;
-    let records = renewed(copied.path(), new.path())?;
+    let records = renewed(copied.path(), new.path()).map_err(|failure| of_source(failure, copied.path(), from))?;
     if let Some(kept) = &kept {
         fs::hard_link(file, kept).map_err(|error| Failure::of_file(kept, &error))?;
     }
@@ -39,18 +41,50 @@ pub(super) fn run(output: Output, yes: bool, file: &Path, from: &Path) -> Result
     })
 }
 
+/// A file of its own that nobody writes to.
+fn check_source(from: &Path, file: &Path) -> Result<()> {
+    let metadata = from.metadata().map_err(|error| Failure::of_file(from, &error))?;
+    if !metadata.is_file() {
+        return Err(Failure::new("wrong_format", format!("{}: it is no file, and so no ledger", from.display())));
+    }
+    let source = from.canonicalize().map_err(|error| Failure::of_file(from, &error))?;
+    if source == file {
+        let what = format!("{}: that is the file itself; name a snapshot of it", from.display());
+        return Err(Failure::invalid(what));
+    }
+    let others = holder::others(&source);
+    if others.is_empty() {
+        return Ok(());
+    }
+    let what = format!("{}: open in {others}; take a copy of it with `snapshot`, and restore that", from.display());
+    Err(Failure::new("already_open", what))
+}
+
+/// What went wrong with the copy is wrong with the snapshot, which is the name that somebody knows.
+fn of_source(failure: Failure, copied: &Path, from: &Path) -> Failure {
+    let Failure { code, message } = failure;
+    let named = message.replace(&copied.display().to_string(), &from.display().to_string());
+    let message = match code.as_str() {
+        "wrong_format" => named.replace("choose another path", "name a snapshot"),
+        "corrupt" => named.replace("restore it from a snapshot", "name another snapshot"),
+        _ => named,
+    };
+    Failure { code, message }
+}
+
 /// The file that is there now, held so that nobody opens it meanwhile, unless it is beyond that.
 struct Old(Option<Ledger>);
 
 impl Old {
     fn of(file: &Path) -> Result<Option<Self>> {
-        if file.symlink_metadata().is_err() {
-            return Ok(None);
+        let Ok(metadata) = file.symlink_metadata() else { return Ok(None) };
+        if metadata.is_dir() {
+            return Err(Failure::new("wrong_format", format!("{}: that is a folder", file.display())));
         }
         match Ledger::open(file) {
             Ok(ledger) => Ok(Some(Old(Some(ledger)))),
             Err(error) => match error.code() {
-                ErrorCode::AlreadyOpen => Err(holder::held(file)),
+                ErrorCode::AlreadyOpen => Err(holder::in_the_way_of_restore(file)),
                 ErrorCode::Corrupt | ErrorCode::WrongFormat => Ok(Some(Old(None))),
                 _ => Err(error.into()),
             },
@@ -65,6 +99,15 @@ impl Drop for Old {
             let _ = ledger.close();
         }
     }
+}
+
+/// A name for the old file that nothing has.
+fn kept_at(file: &Path) -> PathBuf {
+    let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S%.3fZ").to_string();
+    let names =
+        std::iter::once(format!("replaced-{now}")).chain((2..).map(|number| format!("replaced-{now}-{number}")));
+    let mut paths = names.map(|name| beside(file, &name));
+    paths.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| file.to_owned())
 }
 
 /// A hidden name beside the file for what is unfinished, else a name that is seen.

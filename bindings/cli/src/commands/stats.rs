@@ -1,21 +1,35 @@
 //! How a ledger and its outbox stand.
 
 use keyledger::admin::{Bounded, Reply, Request, Stats};
+use serde::Serialize;
 
 use super::Desk;
 use crate::failure::{Failure, Result};
-use crate::output::{Output, Tone};
+use crate::output::{Fit, Output, Table, Tone};
 use crate::words;
 
+/// One object.
+#[derive(Serialize)]
+struct StatsAndSizes<'a> {
+    #[serde(flatten)]
+    stats: &'a Reply,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sizes: Option<serde_json::Value>,
+}
+
 pub(super) fn run(desk: &Desk, sizes: bool) -> Result<()> {
-    let reply = desk.reach.ask(&Request::Stats)?;
-    let found = sizes.then(|| desk.reach.ask(&Request::Sizes)).transpose()?;
+    let reply = desk.ask(&Request::Stats)?;
+    let found = sizes.then(|| desk.ask(&Request::Sizes)).transpose()?;
     if desk.output.json {
-        desk.output.json(&reply)?;
-        return found.map_or(Ok(()), |sizes| desk.output.json(&sizes));
+        let mut sizes = found.map(serde_json::to_value).transpose().map_err(std::io::Error::from)?;
+        if let Some(sizes) = sizes.as_mut().and_then(serde_json::Value::as_object_mut) {
+            // It is no answer of its own here.
+            sizes.remove("kind");
+        }
+        return desk.output.json(&StatsAndSizes { stats: &reply, sizes });
     }
     let Reply::Stats(stats) = reply else { return Err(Failure::other_answer()) };
-    let reached = if desk.reach.is_live() { "through the process that has it open" } else { "from the file" };
+    let reached = if desk.is_live() { "through the process that has it open" } else { "from the file" };
     desk.output.pairs(&rows(&stats, reached))?;
     tell_lanes(desk.output, &stats)?;
     found.map_or(Ok(()), |sizes| tell_sizes(desk.output, &sizes))
@@ -62,11 +76,12 @@ fn tell_lanes(output: Output, stats: &Stats) -> Result<()> {
     if stats.outbox.lanes.is_empty() {
         return Ok(());
     }
-    let mut table = output.table(&["SCOPE", "LANE", "HELD", "PAUSED UNTIL"]);
+    let mut table =
+        Table::new(&[("SCOPE", Fit::Cut), ("LANE", Fit::Cut), ("HELD", Fit::Cut), ("PAUSED UNTIL", Fit::Whole)]);
     for lane in &stats.outbox.lanes {
         let held = lane.held.clone().unwrap_or_default();
         let paused = lane.paused_until_ms.map(words::instant).unwrap_or_default();
-        table.add_row([
+        table.add([
             output.cell(&lane.scope, Tone::Plain),
             output.cell(&lane.lane, Tone::Plain),
             output.cell(held, Tone::Waiting),
@@ -78,7 +93,15 @@ fn tell_lanes(output: Output, stats: &Stats) -> Result<()> {
 }
 
 fn tell_sizes(output: Output, reply: &Reply) -> Result<()> {
-    let Reply::Sizes { stored, overhead, free, leaked, .. } = reply else { return Err(Failure::other_answer()) };
-    let sizes = [("stored", stored), ("overhead", overhead), ("free", free), ("leaked", leaked)];
-    output.pairs(&sizes.map(|(name, size)| (name, words::bytes(*size), Tone::Plain)))
+    let Reply::Sizes { stored_bytes, overhead_bytes, free_bytes, leaked_bytes, .. } = reply else {
+        return Err(Failure::other_answer());
+    };
+    let row = |name, size: u64| (name, words::bytes(size), Tone::Plain);
+    output.line("\nthe file's bytes:")?;
+    output.pairs(&[
+        row("stored: keys and values", *stored_bytes),
+        row("overhead: of the trees that they are in", *overhead_bytes),
+        row("free: to be written again, or given back by `compact`", *free_bytes),
+        row("leaked: neither free nor in use", *leaked_bytes),
+    ])
 }

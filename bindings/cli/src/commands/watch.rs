@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use keyledger::admin::{Reply, Request, Stats};
 use serde::Serialize;
 
-use super::stats::bounded;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 use crate::reach::Reach;
@@ -72,25 +71,40 @@ fn rates(then: &Stats, now: &Stats, took: Duration) -> Rates {
     }
 }
 
+/// In eighty columns: the first five are records, then the outbox.
 fn tell(output: Output, look: u64, stats: &Stats, rates: Option<Rates>) -> Result<()> {
-    const HEADINGS: [&str; 8] = ["PARKED", "LAPSED", "RUNNING", "COMPLETED", "FAILED", "UNSETTLED", "ANSWERED", "FILE"];
+    const HEADINGS: [(&str, usize); 9] = [
+        ("PARKED", 6),
+        ("LAPSED", 6),
+        ("IN PROGRESS", 11),
+        ("COMPLETED", 9),
+        ("PER S", 6),
+        ("FAILED", 7),
+        ("TO SEND", 7),
+        ("ANSWERED", 8),
+        ("FILE", 10),
+    ];
     const LOOKS_PER_HEADING: u64 = 20;
-    let with = |count: String, rate: Option<f64>| rate.map_or(count.clone(), |rate| format!("{count} ({rate:+.1}/s)"));
     let records = &stats.records;
     let answered = stats.outbox.entries.get("answered").copied().unwrap_or_default();
+    let lapsed = if stats.lapsed.or_more { format!("{}+", stats.lapsed.count) } else { stats.lapsed.count.to_string() };
     let cells = [
-        with(records.parked.to_string(), rates.map(|rates| rates.parked)),
-        bounded(stats.lapsed),
+        records.parked.to_string(),
+        lapsed,
         records.in_progress.to_string(),
-        with(records.completed.to_string(), rates.map(|rates| rates.completed)),
-        with(records.failed.to_string(), rates.map(|rates| rates.failed)),
+        records.completed.to_string(),
+        rates.map_or_else(String::new, |rates| format!("{:.1}", rates.completed)),
+        records.failed.to_string(),
         stats.outbox.unsettled.to_string(),
-        with(answered.to_string(), rates.map(|rates| rates.answered)),
+        answered.to_string(),
         words::bytes(stats.file_bytes),
     ];
-    let line = |cells: &[String]| cells.iter().map(|cell| format!("{cell:<17}")).collect::<Vec<_>>().join(" ");
+    let line = |cells: [&str; 9]| {
+        let padded = cells.iter().zip(HEADINGS).map(|(cell, (_, width))| format!("{cell:>width$}"));
+        padded.collect::<Vec<_>>().join(" ")
+    };
     if look.is_multiple_of(LOOKS_PER_HEADING) {
-        output.line(line(&HEADINGS.map(str::to_owned)).trim_end())?;
+        output.line(line(HEADINGS.map(|(name, _)| name)))?;
     }
-    output.line(line(&cells).trim_end())
+    output.line(line(cells.each_ref().map(String::as_str)))
 }

@@ -100,7 +100,7 @@ const RESOLVE: &str = "resolve user-17 mail welcome --not-done --who ann --note 
 const SWEEP: &str = "sweep --batch 5000 --yes";
 const COMPACT: &str = "compact --yes";
 const SNAPSHOT: &str = "snapshot copy.kl";
-const RESTORE: &str = "restore payments.kl --yes";
+const RESTORE: &str = "restore \"$FILE\" --yes";
 const EXPORT: &str = "export > lines";
 
 #[test]

@@ -10,3 +10,4 @@ mod stage;
 mod tables;
 mod terminal;
 mod walk;
+mod words;

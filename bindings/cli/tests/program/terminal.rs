@@ -106,7 +106,7 @@ fn a_yes_at_the_question_does_it() {
     terminal.shows("will be removed").shows("Go on? [y/N] ").types("y\r");
     let said = terminal.ends();
     assert_eq!(said.exit, Some(0), "{said:?}");
-    assert!(said.out.contains("1 removed") && !is_there(&stage), "{said:?}");
+    assert!(said.out.contains("1 record removed") && !is_there(&stage), "{said:?}");
 }
 
 #[test]
