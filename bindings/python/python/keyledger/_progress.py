@@ -37,7 +37,7 @@ def _bar() -> tuple[Show, Callable[[], object]]:
 
 
 def _tqdm() -> tuple[Show, Callable[[], object]]:
-    from tqdm import tqdm  # noqa: PLC0415: only where a bar is wanted
+    from tqdm import tqdm  # noqa: PLC0415 - only where a bar is wanted
 
     bar: Any = tqdm(unit=" entries", desc="outbox")
 
@@ -50,7 +50,7 @@ def _tqdm() -> tuple[Show, Callable[[], object]]:
 
 
 def _rich() -> tuple[Show, Callable[[], object]]:
-    from rich.progress import Progress  # noqa: PLC0415: only where a bar is wanted
+    from rich.progress import Progress  # noqa: PLC0415 - only where a bar is wanted
 
     bar: Any = Progress()
     task = bar.add_task("outbox", total=None)

@@ -26,8 +26,9 @@ T = TypeVar("T")
 
 
 class Transport(Protocol):
-    """Sends deliveries, blocking: neither begins nor waits past `delivery.lease_left_seconds`, and says what came of it.
+    """Sends deliveries, blocking.
 
+    It neither begins nor waits past `delivery.lease_left_seconds`, and says what came of it.
     What it raises counts as a retry whose outcome is unknown, and is told to `sys.unraisablehook`.
     """
 
@@ -44,9 +45,8 @@ class AsyncTransport(Protocol):
         ...
 
 
-AnyTransport: TypeAlias = (
-    "Transport | AsyncTransport | Callable[[Delivery], DeliveryOutcome] | Callable[[Delivery], Awaitable[DeliveryOutcome]]"
-)
+Sends: TypeAlias = "Callable[[Delivery], DeliveryOutcome | Awaitable[DeliveryOutcome]]"
+AnyTransport: TypeAlias = "Transport | AsyncTransport | Sends"
 
 
 class RunningDriver:
@@ -133,9 +133,7 @@ def drain(
     """See `Outbox.drain`."""
     if _is_async(transport):
         raise TypeError("this transport is asynchronous; use `await outbox.drain_async(...)`")
-    driver = _native.Driver(
-        outbox, scope, cast("Any", transport), in_flight=in_flight, stop=stop, on_error=on_error
-    )
+    driver = _native.Driver(outbox, scope, cast("Any", transport), in_flight=in_flight, stop=stop, on_error=on_error)
     _DRAINS.add(driver)
     with showing(progress) as show:
         return driver.drain(until, show)
@@ -201,7 +199,7 @@ def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
         result, raised = None, None
         try:
             result = work()
-        except BaseException as error:  # noqa: BLE001: it is raised where it is waited for
+        except BaseException as error:
             raised = error
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, result, raised)
@@ -212,15 +210,17 @@ def _in_thread(work: Callable[[], T]) -> asyncio.Future[T]:
 
 def _is_async(transport: object) -> bool:
     send = getattr(transport, "send", transport)
-    call = getattr(send, "__call__", None)  # noqa: B004: whether the call itself is a coroutine function
+    call = getattr(send, "__call__", None)  # noqa: B004 - whether the call itself is a coroutine function
     return inspect.iscoroutinefunction(send) or inspect.iscoroutinefunction(call)
 
 
 class _OnLoop:
-    """A transport whose coroutines run on an event loop, for a driver whose threads wait for them. With the loop the driver ends."""
+    """A transport whose coroutines run on an event loop, for a driver whose threads wait for them, and ends with it."""
 
     def __init__(self, transport: object, loop: asyncio.AbstractEventLoop, stop: Stop) -> None:
-        self._send: Callable[[Delivery], Awaitable[DeliveryOutcome]] = getattr(transport, "send", cast("Any", transport))
+        self._send: Callable[[Delivery], Awaitable[DeliveryOutcome]] = getattr(
+            transport, "send", cast("Any", transport)
+        )
         self._ask = getattr(transport, "has_other_credentials", None)
         self._loop = loop
         self._stop = stop
@@ -262,7 +262,6 @@ class _OnLoop:
                 future.cancel()
                 return _Unended("the lease was over before an answer came")
         return _Unended("the send was cancelled") if future.cancelled() else future.result()
-
 
     def _closed(self) -> _Unended:
         self._stop.stop()

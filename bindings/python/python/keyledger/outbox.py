@@ -1,15 +1,16 @@
 """The outbox: requests are stored with their keys before they are sent, and sent until they are answered.
 
-    outbox = ledger.outbox(lanes=[Lane.ordered("orders")])
-    entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
-    with outbox.driver("user-7", HttpxTransport()):
-        response = entry.result(timeout=30)
+outbox = ledger.outbox(lanes=[Lane.ordered("orders")])
+entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
+with outbox.driver("user-7", HttpxTransport()):
+    response = entry.result(timeout=30)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from keyledger import _native
@@ -39,13 +40,13 @@ class Outbox(_native.Outbox):
 
     Its settings hold for this object; lanes are stored. Spans are seconds or timedeltas.
 
-    `lanes`: those that there are besides `default`. `lease` (30 s): how long one try lasts. `backoff` (1 s, 5 min, 2): the longest
-    wait after the first try, after any, and what multiplies it. `max_tries` (20), `max_age` (none): when an entry is given up.
-    `resend_window` (23 h): how long servers remember keys. `purpose_retention` (24 h): how long a purpose is answered with the
-    entry that settled it. `retention` (7 days): how long settled entries stay. `retry_after_max` (1 h): the longest wait that a
-    server can ask for. `retry_budget` (100, 1 s): so many retries when it is full, and one more in each span. `bounds`
-    (100,000; 64 MiB): how many unsettled entries there may be, and how many bytes their requests may have.
-    `max_request_bytes` (1 MiB).
+    `lanes`: those that there are besides `default`. `lease` (30 s): how long one try lasts. `backoff` (1 s, 5 min, 2):
+    the longest wait after the first try, after any, and what multiplies it. `max_tries` (20), `max_age` (none): when
+    an entry is given up. `resend_window` (23 h): how long servers remember keys. `purpose_retention` (24 h): how long
+    a purpose is answered with the entry that settled it. `retention` (7 days): how long settled entries stay.
+    `retry_after_max` (1 h): the longest wait that a server can ask for. `retry_budget` (100, 1 s): so many retries
+    when it is full, and one more in each span. `bounds` (100,000; 64 MiB): how many unsettled entries there may be,
+    and how many bytes their requests may have. `max_request_bytes` (1 MiB).
     """
 
     def __new__(
@@ -101,14 +102,16 @@ class Outbox(_native.Outbox):
     ) -> Enqueued:
         """Store a request with its key, to be sent; or find the entry that is there already for its purpose or key.
 
-        On return it is on disk. A request is an `HttpRequest`, bytes or text; or give one `Enqueue` instead of all arguments.
+        On return it is on disk. A request is an `HttpRequest`, bytes or text; or give one `Enqueue` instead of all
+        arguments.
 
-        Give it a `purpose` ("pay cart 42") or a `key`: with neither, enqueueing it again is another request. `send_by` (a datetime
-        with a zone, or milliseconds since 1970 UTC): it is cancelled unless it was sent by then. `even_if_answered`: a new entry
-        is wanted even if the purpose was answered before.
+        Give it a `purpose` ("pay cart 42") or a `key`: with neither, enqueueing it again is another request. `send_by`
+        (a datetime with a zone, or milliseconds since 1970 UTC): it is cancelled unless it was sent by then.
+        `even_if_answered`: a new entry is wanted even if the purpose was answered before.
 
-        Raises `PurposeConflict` or `KeyConflict` (the purpose, or the key, has another request: `.entry`), `OutboxFull`,
-        `InvalidKey`, `InvalidArgument` for a lane that was not declared, `TooLarge`; nothing is stored then.
+        Raises `PurposeConflict` or `KeyConflict` (the purpose, or the key, has another request: `.entry`),
+        `OutboxFull`, `InvalidKey`, `InvalidArgument` for a lane that was not declared, `TooLarge`; nothing is stored
+        then.
 
             entry, created = outbox.enqueue("user-7", "mail", b"...", purpose="welcome user-7")
         """
@@ -144,8 +147,7 @@ class Outbox(_native.Outbox):
         """
         last = -1
         while True:
-            told = last
-            now = self.wait_until(entry, lambda seen: seen.change != told)
+            now = self.wait_until(entry, partial(_is_past, last))
             yield now
             if now.is_settled:
                 return
@@ -166,10 +168,11 @@ class Outbox(_native.Outbox):
             async with outbox.driver("user-7", transport): ...    # coroutines of the transport run on this event loop
 
         A transport is a callable that is given a `Delivery` and returns a `DeliveryOutcome`, or an object with
-        `send(delivery)`, and perhaps with `has_other_credentials(scope)`; either may be `async`. `in_flight` (8): how many are
-        sent at a time. `on_error` is called on the driver's thread when a call of the outbox fails.
+        `send(delivery)`, and perhaps with `has_other_credentials(scope)`; either may be `async`. `in_flight` (8): how
+        many are sent at a time. `on_error` is called on the driver's thread when a call of the outbox fails.
 
-        Leaving the block leases nothing more, and waits until what is in flight is sent and settled, or its leases are over.
+        Leaving the block leases nothing more, and waits until what is in flight is sent and settled, or its leases are
+        over.
         """
         return RunningDriver(self, scope, transport, in_flight=in_flight, stop=stop, on_error=on_error)
 
@@ -186,12 +189,12 @@ class Outbox(_native.Outbox):
     ) -> Drained:
         """Send until nothing is due within `until` seconds from now; what was left, by state.
 
-        With zero: what is due already, with what becomes due of itself meanwhile; None: until only people can bring anything on.
-        `progress`: True shows a bar (with tqdm or rich, where one of them is installed), a callable is given each
-        `DrainProgress`; what it raises stops the drain.
+        With zero: what is due already, with what becomes due of itself meanwhile; None: until only people can bring
+        anything on. `progress`: True shows a bar (with tqdm or rich, where one of them is installed), a callable is
+        given each `DrainProgress`; what it raises stops the drain.
 
-        Ctrl-C stops it cleanly: nothing more is leased, what is in flight is waited for, then KeyboardInterrupt is raised.
-        A second one is raised at once.
+        Ctrl-C stops it cleanly: nothing more is leased, what is in flight is waited for, then KeyboardInterrupt is
+        raised. A second one is raised at once.
 
             left = outbox.drain("user-7", transport, until=30, progress=True)
         """
@@ -217,6 +220,10 @@ class Outbox(_native.Outbox):
         return await drain_async(
             self, scope, transport, until=until, progress=progress, in_flight=in_flight, stop=stop, on_error=on_error
         )
+
+
+def _is_past(change: int, entry: Entry) -> bool:
+    return entry.change != change
 
 
 def _asked(scope: str | Enqueue, operation: str, request: Request, *wishes: Any) -> Enqueue:

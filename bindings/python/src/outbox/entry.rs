@@ -330,8 +330,9 @@ impl PyEntry {
         })
     }
 
+    /// The same entry as it was after the same change.
     fn __eq__(&self, other: &Self) -> bool {
-        self.view == other.view
+        (self.view.id(), self.view.change()) == (other.view.id(), other.view.change())
     }
 
     fn __hash__(&self) -> u64 {

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from keyledger._native import Drained
+from stage import Server, serving
+
 from keyledger.outbox import Outbox
 from keyledger.transports.httpx import AsyncHttpxTransport, HttpxTransport
 from keyledger.transports.requests import RequestsTransport
-from stage import Server, serving
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 """A server that remembers keys: `python server.py PORT JOURNAL`. What it does is in the path.
 
-/ok answers; /slow/SECONDS answers later; /cut/N closes the connection on the first N tries of a key, after the work was done;
-/status/CODE answers so, /status/CODE/N on the first N tries of a key; /signed wants Authorization: good; /to/CODE redirects to
-/ok; /drip/SECONDS sends its body byte by byte; /field shows the fields of the request.
+/ok answers; /slow/SECONDS answers later; /cut/N closes the connection on the first N tries of a key, after the work
+was done; /status/CODE answers so, /status/CODE/N on the first N tries of a key; /signed wants Authorization: good;
+/to/CODE redirects to /ok; /drip/SECONDS sends its body byte by byte; /field shows the fields of the request.
 """
 
 from __future__ import annotations

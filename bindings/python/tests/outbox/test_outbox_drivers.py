@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from keyledger import _native, errors
 from keyledger._native import Delivery, DeliveryOutcome, Drained, DrainProgress, Lane, Stop
-from keyledger.outbox import Outbox
 from stage import Program, eventually, outbox_of
+
+from keyledger import _native, errors
+from keyledger.outbox import Outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -38,7 +39,7 @@ async def later(delivery: Delivery) -> DeliveryOutcome:
 def test_o15_a_driver_sends_what_comes_and_leaving_its_block_finishes_what_is_in_flight() -> None:
     outbox, begun = outbox_of(), threading.Event()
 
-    def slow(delivery: Delivery) -> DeliveryOutcome:
+    def slow(_delivery: Delivery) -> DeliveryOutcome:
         begun.set()
         time.sleep(0.3)
         return DeliveryOutcome.yes("done")
@@ -69,7 +70,7 @@ def test_o4_a_driver_serves_its_own_scope_and_keeps_an_ordered_lane_in_order() -
 
 @pytest.mark.parametrize("returned", [None, b"yes", ValueError("s3cret")])
 def test_o5_what_a_transport_raises_or_wrongly_returns_is_a_retry_in_doubt(returned: Any) -> None:
-    def send(delivery: Delivery) -> Any:
+    def send(_delivery: Delivery) -> Any:
         if isinstance(returned, Exception):
             raise returned
         return returned
@@ -100,7 +101,7 @@ def test_o8_a_transport_with_other_credentials_resumes_what_is_held() -> None:
         def __init__(self) -> None:
             self.signed_in = False
 
-        def send(self, delivery: Delivery) -> DeliveryOutcome:
+        def send(self, _delivery: Delivery) -> DeliveryOutcome:
             return DeliveryOutcome.yes("done") if self.signed_in else DeliveryOutcome.hold_lane("sign in")
 
         def has_other_credentials(self, scope: str) -> bool:
@@ -133,7 +134,7 @@ def test_o15_what_progress_raises_stops_the_drain_and_comes_out_of_it() -> None:
             raise error
 
     with pytest.raises(ValueError, match="enough") as raised:
-        outbox.drain("user", lambda delivery: time.sleep(0.02) or DeliveryOutcome.yes("done"), progress=tell)
+        outbox.drain("user", lambda _: time.sleep(0.02) or DeliveryOutcome.yes("done"), progress=tell)
     assert raised.value is error
     assert 0 < outbox.stats().unsettled < 100
 
@@ -153,7 +154,7 @@ def test_o15_progress_can_be_a_bar_whichever_is_installed(
 def test_o15_a_stop_from_another_thread_ends_a_drain_that_waits() -> None:
     outbox, stop = filled(1, backoff=(60, 60, 1)), Stop()
     threading.Timer(0.2, stop.stop).start()
-    drained = outbox.drain("user", lambda delivery: DeliveryOutcome.retry("busy"), until=None, stop=stop)
+    drained = outbox.drain("user", lambda _: DeliveryOutcome.retry("busy"), until=None, stop=stop)
     assert (drained.was_stopped, drained.unsettled) == (True, 1)
 
 
@@ -324,7 +325,7 @@ FORKED = """
     from keyledger._native import DeliveryOutcome
     from stage import outbox_of
     outbox = outbox_of(Path(tempfile.mkdtemp()) / "outbox.kl")
-    with outbox.driver("user", lambda delivery: DeliveryOutcome.yes("done")) as driver:
+    with outbox.driver("user", lambda _: DeliveryOutcome.yes("done")) as driver:
         child = os.fork()
         if child == 0:
             try:

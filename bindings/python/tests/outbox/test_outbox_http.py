@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 from conftest import Library
-from keyledger import errors
 from keyledger._native import DeliveryOutcome, Entry, HttpAnswer, HttpRequest, KeyField
+from stage import Server, outbox_of
+
+from keyledger import errors
 from keyledger.outbox import Outbox
 from keyledger.transports import NotNow, SignedOut
-from stage import Server, outbox_of
 
 
 def put(outbox: Outbox, url: str, **wishes: Any) -> Entry:
@@ -106,7 +107,7 @@ def test_c4_nobody_waits_past_the_lease(server: Server, library: Library) -> Non
 
 def test_o14_credentials_are_refused_in_a_request_and_supplied_at_each_send(server: Server, library: Library) -> None:
     outbox = outbox_of()
-    transport = library.make(authorize=lambda scope, request: {"Authorization": "good"}, secret=["X-Api-Key"])
+    transport = library.make(authorize=lambda *_: {"Authorization": "good"}, secret=["X-Api-Key"])
     for name in ("Authorization", "Cookie", "x-api-key", "Idempotency-Key"):
         with pytest.raises(errors.InvalidArgument):
             transport.request("POST", server.url("/signed"), headers={name: "1"})
@@ -120,7 +121,7 @@ def test_o14_credentials_are_refused_in_a_request_and_supplied_at_each_send(serv
 def test_o8_a_401_holds_the_lane_until_there_are_other_credentials(server: Server, library: Library) -> None:
     outbox, tokens = outbox_of(), ["bad"]
     entry = put(outbox, server.url("/signed"))
-    transport = library.make(authorize=lambda scope, request: {"Authorization": tokens[0]})
+    transport = library.make(authorize=lambda *_: {"Authorization": tokens[0]})
     library.drain(outbox, transport)
     with pytest.raises(errors.EntryHeld) as held:
         entry.result(5)
@@ -139,7 +140,7 @@ def test_o8_a_401_holds_the_lane_until_there_are_other_credentials(server: Serve
 def test_o8_without_credentials_nothing_is_sent_and_nothing_is_in_doubt(
     server: Server, library: Library, raised: Exception, state: str
 ) -> None:
-    def authorize(scope: str, request: HttpRequest) -> dict[str, str]:
+    def authorize(_scope: str, _request: HttpRequest) -> dict[str, str]:
         raise raised
 
     outbox = outbox_of(backoff=(60, 60, 1))

@@ -67,11 +67,11 @@ def test_p2_two_processes_on_one_outbox_send_each_entry_once_while_both_live(tmp
 
 
 def _id_of(server: Server) -> int:
-    assert server._process is not None  # noqa: SLF001: the stage's own
-    return server._process.pid  # noqa: SLF001
+    assert server._process is not None
+    return server._process.pid
 
 
 def _transport() -> object:
-    from keyledger.transports.httpx import HttpxTransport  # noqa: PLC0415: only here
+    from keyledger.transports.httpx import HttpxTransport  # noqa: PLC0415 - only here
 
     return HttpxTransport()

@@ -7,12 +7,14 @@ import threading
 import time
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
-from keyledger import errors
 from keyledger._native import Delivery, DeliveryOutcome, Enqueue, Entry, Fingerprint, Lane
-from keyledger.outbox import Outbox
 from stage import Program, outbox_of
+
+from keyledger import _native, errors
+from keyledger.outbox import Outbox
 
 
 def yes(delivery: Delivery) -> DeliveryOutcome:
@@ -49,16 +51,17 @@ def test_o1_many_are_stored_in_one_call_all_or_none() -> None:
 
 def test_l1_what_cannot_be_stored_is_refused_with_the_cores_own_codes() -> None:
     outbox = outbox_of(max_request_bytes=3)
+    usual: dict[str, Any] = {"scope": "user", "operation": "charge", "request": b"a"}
     for wrong, error in [
         ({"scope": ""}, errors.InvalidKey),
         ({"lane": "undeclared"}, errors.InvalidArgument),
         ({"request": b"four"}, errors.TooLarge),
         ({"request": {"a": 1}}, TypeError),
-        ({"send_by": datetime(2026, 1, 1)}, TypeError),  # noqa: DTZ001: that is what is wrong with it
+        ({"send_by": datetime(2026, 1, 1)}, TypeError),
         ({"lease": 3}, TypeError),
     ]:
         with pytest.raises(error):
-            outbox.enqueue(**{"scope": "user", "operation": "charge", "request": b"a", **wrong})  # type: ignore[arg-type]
+            outbox.enqueue(**{**usual, **wrong})
     assert outbox.stats().unsettled == 0
     with pytest.raises(errors.InvalidArgument):
         outbox_of(lease=0)
@@ -150,7 +153,7 @@ def test_o5_a_delivery_is_settled_once_and_one_that_is_dropped_is_due_again() ->
 def test_o7_an_unknown_entry_is_resolved_by_somebody_and_its_successor_has_a_new_key() -> None:
     outbox = outbox_of()
     entry = put(outbox, purpose="p", fingerprint=Fingerprint.of_bytes(b"a"))
-    outbox.drain("user", lambda delivery: DeliveryOutcome.unknown("lost"))
+    outbox.drain("user", lambda _: DeliveryOutcome.unknown("lost"))
     with pytest.raises(errors.InvalidArgument):
         outbox.resolve(entry, "answered_yes", who="ann", note="no response given")
     successor = outbox.resolve(entry, "resend", who="ann", note="the bank never saw it")
@@ -178,7 +181,7 @@ def test_o13_what_a_predicate_raises_comes_out_of_the_wait() -> None:
     entry = put(outbox)
     error = ValueError("mine")
 
-    def is_enough(seen: Entry) -> bool:
+    def is_enough(_seen: Entry) -> bool:
         raise error
 
     with pytest.raises(ValueError, match="mine") as raised:
@@ -218,15 +221,13 @@ NEXT_PROCESS = """
     from stage import outbox_of
     from pathlib import Path
     outbox = outbox_of(Path(sys.argv[1]))
-    outbox.drain("user", lambda delivery: DeliveryOutcome.yes("done"))
+    outbox.drain("user", lambda _: DeliveryOutcome.yes("done"))
     print(outbox.get(int(sys.argv[2])).result(5).body.decode())
 """
 
 
 def test_o13_the_next_process_has_the_outcome_too(tmp_path: Path) -> None:
     path = tmp_path / "outbox.kl"
-    from keyledger import _native  # noqa: PLC0415: one ledger, to be closed
-
     ledger = _native.Ledger(path)
     entry = put(Outbox(ledger))
     ledger.close()

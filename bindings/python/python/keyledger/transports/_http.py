@@ -1,4 +1,4 @@
-"""What every transport over HTTP does, but for the connection. The rules are those of keyledger-http, which is native."""
+"""What every transport over HTTP does, but for the connection. The rules are keyledger-http's, which is native."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import json as json_text
 import sys
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -25,7 +25,7 @@ TIMEOUT_SECONDS = 20.0
 
 
 class SignedOut(Exception):
-    """Raised by `authorize`: nobody is signed in. The lane is held until there are credentials, or until it is resumed."""
+    """Raised by `authorize`: nobody is signed in. The lane is held until somebody is, or until it is resumed."""
 
 
 class NotNow(Exception):
@@ -73,12 +73,13 @@ class HttpTransport(Generic[AuthorizeT]):
     ) -> None:
         """Take the settings. None of them is stored in the ledger.
 
-        `authorize(scope, request)` returns the fields that let the scope send it (O14), or raises `SignedOut` or `NotNow`; it is
-        asked at each send, and every five seconds while a lane is held. `identity(fields)` tells these credentials from others:
-        who signs each request with its time names the key that it signs with; default: all of the fields. `key_field`: how the
-        other side wants its keys. `secret`: more fields that carry credentials, and so are refused in a request. `timeout` (20 s):
-        how long a send may take. `answer_bytes_max` (960 KiB): of a longer body nothing is kept. `classify(answer, usual)`
-        returns the outcome that is told, `usual` or another; if it raises, the same key is sent again later.
+        `authorize(scope, request)` returns the fields that let the scope send it (O14), or raises `SignedOut` or
+        `NotNow`; it is asked at each send, and every five seconds while a lane is held. `identity(fields)` tells these
+        credentials from others: who signs each request with its time names the key that it signs with; default: all of
+        the fields. `key_field`: how the other side wants its keys. `secret`: more fields that carry credentials, and
+        so are refused in a request. `timeout` (20 s): how long a send may take. `answer_bytes_max` (960 KiB): of a
+        longer body nothing is kept. `classify(answer, usual)` returns the outcome that is told, `usual` or another; if
+        it raises, the same key is sent again later.
         """
         self._authorize = authorize
         self._identity = identity or _all_of_them
@@ -94,12 +95,14 @@ class HttpTransport(Generic[AuthorizeT]):
     ) -> HttpRequest:
         """Make a request for `Outbox.enqueue`, checked by this transport's settings.
 
-        A body of text is UTF-8. `json` is a body with its Content-Type, unless `headers` have one; equal objects give equal bytes.
+        A body of text is UTF-8. `json` is a body with its Content-Type, unless `headers` have one; equal objects give
+        equal bytes.
 
-        Raises `InvalidArgument` for credentials, the key's own field and the connection's fields among the headers, and for an
-        address that is no absolute http or https URL: nothing is stored of what is refused.
+        Raises `InvalidArgument` for credentials, the key's own field and the connection's fields among the headers,
+        and for an address that is no absolute http or https URL: nothing is stored of what is refused.
 
-            outbox.enqueue(user, "charge", transport.request("POST", "https://bank.example/charges", json={"cents": 990}))
+            outbox.enqueue(user, "charge", transport.request("POST", "https://bank.example/charges", json={"cents":
+            990}))
         """
         lines = lines_of(headers)
         if json is not None:
@@ -149,8 +152,10 @@ class HttpTransport(Generic[AuthorizeT]):
             return usual
         try:
             return self._classify(answer, usual)
-        except Exception as error:  # noqa: BLE001: whatever a caller's function raises
-            return told(error, DeliveryOutcome.retry(f"the classifier raised {type(error).__name__} on {answer.status}"))
+        except Exception as error:
+            return told(
+                error, DeliveryOutcome.retry(f"the classifier raised {type(error).__name__} on {answer.status}")
+            )
 
     def _hash(self, credentials: Lines) -> bytes:
         return hashlib.sha256(self._identity(credentials)).digest()
@@ -190,13 +195,13 @@ class BlockingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | Non
             return send
         try:
             credentials = self._ask(delivery.scope, send.request)
-        except Exception as error:  # noqa: BLE001: whatever a caller's function raises
+        except Exception as error:
             return self._without_credentials(delivery, send, error)
         answer = self._followed(delivery, send, [*send.fields, *credentials])
         return answer if isinstance(answer, DeliveryOutcome) else self._told(delivery, send, credentials, answer)
 
     def has_other_credentials(self, scope: str) -> bool:
-        """Whether `authorize` now gives others than were refused. Yes if nothing is remembered: the first send will tell."""
+        """Whether `authorize` now gives others than were refused. Yes if nothing is remembered: a send will tell."""
         refused = self._refused.get(scope)
         if refused is None:
             return True
@@ -222,9 +227,7 @@ class BlockingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | Non
         return answer
 
 
-class AwaitingTransport(
-    HttpTransport["Callable[[str, HttpRequest], Fields | None | Awaitable[Fields | None]]"]
-):
+class AwaitingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | None | Awaitable[Fields | None]]"]):
     """The same with coroutines; `authorize` may be one."""
 
     async def _exchange(self, method: str, url: str, lines: Lines, body: bytes, deadline: Deadline) -> HttpAnswer:
@@ -238,13 +241,13 @@ class AwaitingTransport(
             return send
         try:
             credentials = await self._ask(delivery.scope, send.request)
-        except Exception as error:  # noqa: BLE001: whatever a caller's function raises
+        except Exception as error:
             return self._without_credentials(delivery, send, error)
         answer = await self._followed(delivery, send, [*send.fields, *credentials])
         return answer if isinstance(answer, DeliveryOutcome) else self._told(delivery, send, credentials, answer)
 
     async def has_other_credentials(self, scope: str) -> bool:
-        """Whether `authorize` now gives others than were refused. Yes if nothing is remembered: the first send will tell."""
+        """Whether `authorize` now gives others than were refused. Yes if nothing is remembered: a send will tell."""
         refused = self._refused.get(scope)
         if refused is None:
             return True
@@ -298,7 +301,7 @@ def lines_of(fields: Fields) -> Lines:
 
 
 def own_fields(lines: Lines) -> Lines:
-    """Fields that libraries write by themselves, said otherwise: bodies are kept as they came, and so not compressed."""
+    """Adds the fields that libraries write by themselves, said otherwise: bodies are kept as they came."""
     has = {name.lower() for name, _ in lines}
     usual = {"Accept": b"*/*", "Accept-Encoding": b"identity", "User-Agent": b"keyledger-python"}
     return [*lines, *((name, value) for name, value in usual.items() if name.lower() not in has)]

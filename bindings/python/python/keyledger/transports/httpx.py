@@ -1,9 +1,9 @@
 """Transports over httpx: `HttpxTransport` for threads, `AsyncHttpxTransport` for asyncio.
 
-    transport = HttpxTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
-    entry, _ = outbox.enqueue("user-7", "charge", transport.request("POST", "https://bank.example/charges", json={"cents": 990}))
-    with outbox.driver("user-7", transport):
-        entry.result(30)
+transport = HttpxTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
+entry, _ = outbox.enqueue("user-7", "charge", transport.request("POST", "https://bank.example/charges", json={"cents":
+990})) with outbox.driver("user-7", transport):
+    entry.result(30)
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class _Watch:
 
     def silence(self, error: Exception) -> Silence:
         # A proxy that refuses has seen none of it.
-        is_before = isinstance(error, httpx.ProxyError) or not self.has_begun and isinstance(error, _BEFORE_CONNECTING)
+        is_before = isinstance(error, httpx.ProxyError) or (
+            not self.has_begun and isinstance(error, _BEFORE_CONNECTING)
+        )
         return Silence(f"{type(error).__name__}: {error}", may_have_left=not is_before)
 
 
@@ -71,9 +73,10 @@ class HttpxTransport(BlockingTransport):
     """Sends over an `httpx.Client`, blocking. It is safe on several threads, as the client is."""
 
     def __init__(self, client: httpx.Client | None = None, **settings: Any) -> None:
-        """Use `client`, with its proxies, certificates and limits; default: one of its own. The settings are `HttpTransport`'s.
+        """Use `client`, with its proxies, certificates and limits; default: one of its own.
 
-        What a client of the caller's has as auth, cookies and headers goes out with every scope's requests.
+        The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out
+        with every scope's requests.
         """
         super().__init__(**settings)
         self._client = client or httpx.Client(cookies=_no_cookies())
@@ -116,8 +119,8 @@ class AsyncHttpxTransport(AwaitingTransport):
     def __init__(self, client: httpx.AsyncClient | None = None, **settings: Any) -> None:
         """Use `client`, with its proxies, certificates and limits; default: one of its own for each event loop.
 
-        The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out with every
-        scope's requests.
+        The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out
+        with every scope's requests.
         """
         super().__init__(**settings)
         self._given = client

@@ -1,8 +1,8 @@
 """A transport over requests, for threads.
 
-    transport = RequestsTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
-    with outbox.driver("user-7", transport):
-        entry.result(30)
+transport = RequestsTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
+with outbox.driver("user-7", transport):
+    entry.result(30)
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class RequestsTransport(BlockingTransport):
     def __init__(self, session: requests.Session | None = None, **settings: Any) -> None:
         """Use `session`, with its proxies, certificates and adapters. The settings are `HttpTransport`'s.
 
-        What a session of the caller's has as auth, cookies and headers goes out with every scope's requests. The libraries do not
-        promise that one session can be used on several threads: give its driver `in_flight=1`.
+        What a session of the caller's has as auth, cookies and headers goes out with every scope's requests. The
+        libraries do not promise that one session can be used on several threads: give its driver `in_flight=1`.
         """
         super().__init__(**settings)
         self._given = session
