@@ -201,6 +201,22 @@ impl Route {
         self
     }
 
+    /// Whether requests without a key are refused.
+    pub fn is_required(&self) -> bool {
+        self.is_required
+    }
+
+    /// The methods that take keys.
+    pub fn methods_taken(&self) -> &[String] {
+        &self.methods
+    }
+
+    /// The status with which a case is answered.
+    pub fn status_of(&self, case: Case) -> u16 {
+        let own = self.statuses.iter().find(|(of, _)| *of == case).map(|(_, status)| *status);
+        own.unwrap_or_else(|| case.status())
+    }
+
     /// Whether responses flow as they come.
     pub fn is_stream(&self) -> bool {
         self.is_stream
@@ -298,8 +314,7 @@ impl Route {
     }
 
     pub(crate) fn problem(&self, case: Case) -> Problem {
-        let own = self.statuses.iter().find(|(of, _)| *of == case).map(|(_, status)| *status);
-        Problem::of(case, own.unwrap_or_else(|| case.status()))
+        Problem::of(case, self.status_of(case))
     }
 }
 

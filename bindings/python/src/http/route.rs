@@ -51,6 +51,26 @@ impl PyRoute {
         Ok(PyRoute(Arc::new(setting::with_all(route, settings)?)))
     }
 
+    /// Whether requests without a key are refused.
+    #[getter]
+    fn is_required(&self) -> bool {
+        self.0.is_required()
+    }
+
+    /// The methods that take keys.
+    #[getter]
+    fn methods(&self) -> Vec<String> {
+        self.0.methods_taken().to_vec()
+    }
+
+    /// The status with which a case, such as `mismatch`, is answered.
+    ///
+    /// Raises:
+    ///     InvalidArgument: there is no such case.
+    fn status_of(&self, case: &str) -> PyResult<u16> {
+        Ok(self.0.status_of(setting::case(case)?))
+    }
+
     /// Whether responses flow as they come, and are settled at their end (H8).
     #[getter]
     fn is_stream(&self) -> bool {

@@ -59,9 +59,13 @@ fn with(route: Route, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Route> {
 
 fn statuses(route: Route, by_case: HashMap<String, u16>) -> PyResult<Route> {
     by_case.into_iter().try_fold(route, |route, (name, status)| {
-        let case = Case::named(&name).ok_or_else(|| invalid_argument(format!("there is no case {name}")))?;
-        told(route.status(case, status))
+        told(route.status(case(&name)?, status))
     })
+}
+
+/// A case by its name.
+pub(crate) fn case(name: &str) -> PyResult<Case> {
+    Case::named(name).ok_or_else(|| invalid_argument(format!("there is no case {name}")))
 }
 
 /// A list of texts; one text is a slip, not a list of its letters.

@@ -9,10 +9,12 @@ import pytest
 
 from .scenarios import Scenario, all_of_them
 from .served_asgi import AsgiServer, bare
+from .served_fastapi import app as fastapi_app
 from .stage import Stage
 
 SERVERS: dict[str, Callable[[], Any]] = {
     "asgi": lambda: AsgiServer(bare),
+    "fastapi": lambda: AsgiServer(fastapi_app),
 }
 SKIPPED: dict[tuple[str, str], str] = {}
 
