@@ -16,6 +16,7 @@ from keyledger.http import Answer
 from .handler import Ending, Play
 from .stage import World, wait_until
 
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"]
 SENT_AWAY = Answer(401, [("Content-Type", "text/plain")], b"who are you?")
 
 

@@ -11,10 +11,8 @@ from fastapi.responses import StreamingResponse
 from keyledger.fastapi import IdempotencyRoute, idempotent
 
 from .handler import Ending
-from .served_asgi import play, principal
+from .served_asgi import METHODS, play, principal
 from .stage import World
-
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PURGE"]
 
 
 def scope(request: Request) -> str | None:
@@ -25,7 +23,7 @@ def app(world: World) -> Any:
     made = FastAPI()
     made.router.route_class = IdempotencyRoute
 
-    @made.api_route("/{rest:path}", methods=_METHODS)
+    @made.api_route("/{rest:path}", methods=METHODS)
     @idempotent(ledger=world.ledger, route=lambda _: world.route, scope=scope)
     async def handler(request: Request) -> Response:
         await request.body()

@@ -30,19 +30,28 @@ def send_half(port: int, request: Request) -> None:
 
 
 def receive(connection: socket.socket, *, has_body: bool) -> Answer | None:
-    """Reads to the end of the connection; None for an answer that does not come to its own end."""
-    pieces: list[bytes] = []
+    """Reads to the end of the answer or of the connection; None for an answer that does not come to its own end."""
+    read = b""
     with connection, contextlib.suppress(ConnectionResetError):
-        while piece := connection.recv(1 << 16):
-            pieces.append(piece)
-    head, found, rest = b"".join(pieces).partition(b"\r\n\r\n")
+        while (answer := _understood(read, has_body=has_body)) is None:
+            piece = connection.recv(1 << 20)
+            if not piece:
+                return None
+            read += piece
+        return answer
+    return None
+
+
+def _understood(read: bytes, *, has_body: bool) -> Answer | None:
+    """The answer, once all of it is there."""
+    head, found, rest = read.partition(b"\r\n\r\n")
     if not found:
         return None
     first, *lines = head.split(b"\r\n")
     fields = [(name.decode(), value.strip()) for name, _, value in (line.partition(b":") for line in lines)]
     status = int(first.split()[1])
     if not has_body or status in {204, 304}:
-        return Answer(status, fields, b"")
+        return Answer(status, fields, rest)
     body = _unframed({name.lower(): value for name, value in fields}, rest)
     return None if body is None else Answer(status, fields, body)
 
