@@ -31,6 +31,7 @@ pub(crate) use outcome::PyOutcome;
 pub(crate) use settings::PyLane;
 
 use entry::Named;
+use looking::Which;
 use predicate::Predicate;
 
 /// The outbox of a ledger: requests are stored with their keys before they are sent, and sent until they are answered.
@@ -110,11 +111,13 @@ impl PyOutbox {
     ///
     /// Raises `PurposeConflict`, `KeyConflict`: the purpose, or the key, has another request, and `.entry` is that; `OutboxFull`;
     /// `InvalidKey`, `InvalidArgument` for a lane that was not declared, `TooLarge`; those of storage. Nothing is stored then.
+    #[pyo3(signature = (enqueue, /))]
     fn enqueue(&self, py: Python<'_>, enqueue: PyEnqueue) -> PyResult<Py<PyAny>> {
         self.call(py, |outbox| outbox.enqueue(&enqueue.0), answers::enqueued)
     }
 
     /// `enqueue` as a future of asyncio. It is stored even if that is cancelled.
+    #[pyo3(signature = (enqueue, /))]
     fn enqueue_async<'py>(&self, py: Python<'py>, enqueue: PyEnqueue) -> PyResult<Bound<'py, PyAny>> {
         self.call_async(py, self.0.enqueue_async(&enqueue.0), answers::enqueued)
     }
@@ -204,19 +207,21 @@ impl PyOutbox {
         self.call(py, |outbox| outbox.find(&scope, lane, purpose), answers::entry_or_none)
     }
 
-    /// One page of the entries of that scope, in that lane, in that state (all of them where nothing is said), oldest first:
-    /// at most `limit`, after the entry with the number `after`.
-    #[pyo3(signature = (*, scope=None, lane=None, state=None, limit=100, after=None))]
+    /// One page of the entries of that scope, lane, operation and state, enqueued at least so long ago (all of them where nothing
+    /// is said), oldest first: at most `limit`, after the entry with the number `after`.
+    #[pyo3(signature = (*, scope=None, lane=None, operation=None, state=None, older_than=None, limit=100, after=None))]
     fn list(
         &self,
         py: Python<'_>,
         scope: Option<Text>,
         lane: Option<String>,
-        state: Option<&str>,
+        operation: Option<String>,
+        state: Option<String>,
+        older_than: Option<Span>,
         limit: usize,
         after: Option<u64>,
     ) -> PyResult<Py<PyAny>> {
-        let filter = looking::filter(scope, lane, state, limit, after)?;
+        let filter = Which { scope, lane, operation, state, older_than, after }.filter(limit)?;
         self.call(py, |outbox| outbox.list(&filter), answers::page)
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ Show: TypeAlias = "Callable[[DrainProgress], object]"
 
 
 @contextmanager
-def showing(progress: bool | Show) -> Iterator[Show | None]:
+def showing(progress: bool | Show) -> Generator[Show | None, None, None]:
     """What a drain is to call, while it runs: none, the caller's own, or a bar."""
     if callable(progress):
         yield progress

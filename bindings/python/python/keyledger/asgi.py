@@ -67,9 +67,7 @@ class IdempotencyMiddleware:
         exchange.grant(question, ruling)
         return await run_apart(self.app, held(scope, question, ruling), body, exchange)
 
-    async def _asked(
-        self, scope: Connection, receive: Receive, route: Route, key: str
-    ) -> tuple[Asked, bytes] | Answer:
+    async def _asked(self, scope: Connection, receive: Receive, route: Route, key: str) -> tuple[Asked, bytes] | Answer:
         principal = await principal_of(self._scope, scope)
         if not isinstance(principal, str):
             return route.no_principal()

@@ -68,7 +68,9 @@ def claim() -> Claim | None:
     None where a request is not protected: without a key on a route where it is optional, or with a method that takes none. It belongs
     on the endpoint: other dependencies are resolved before there is a claim.
     """
-    raise RuntimeError("there is no claim yet: ask for it in the endpoint itself, which has to be @idempotent or of a route_class")
+    raise RuntimeError(
+        "there is no claim yet: ask for it in the endpoint itself, which has to be @idempotent or of a route_class"
+    )
 
 
 RequestClaim = Annotated[Claim, Depends(claim)]
@@ -154,7 +156,9 @@ def _wrapped(endpoint: Callable[..., Any], terms: _Terms) -> Callable[..., Any]:
     return guard
 
 
-async def _granted(terms: _Terms, request: Request, principal: object, endpoint: Callable[..., Any]) -> Claim | Answer | None:
+async def _granted(
+    terms: _Terms, request: Request, principal: object, endpoint: Callable[..., Any]
+) -> Claim | Answer | None:
     """What the ledger says, now that the principal is known; None where nothing has to be asked."""
     if _PENDING not in request.scope:
         raise RuntimeError(

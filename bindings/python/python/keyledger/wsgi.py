@@ -195,7 +195,11 @@ def read(environ: Environ, head: Head, route: Route) -> bytes | Answer:
         body = _read(stream, limit + 1 if head.content_length is None else int(head.content_length))
     except Exception as error:  # noqa: BLE001 (each server has its own)
         # Werkzeug and others have one for bodies that are longer than they allow.
-        return route.too_large() if getattr(error, "code", None) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE else route.unreadable()
+        return (
+            route.too_large()
+            if getattr(error, "code", None) == HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            else route.unreadable()
+        )
     if len(body) > limit:
         return route.too_large()
     # Something of it, but not all: the client is gone. Nothing of it: somebody has read it, and `asked` tells how to order things.
@@ -214,5 +218,3 @@ def _read(stream: Any, length: int) -> bytes:
 def _replayed(body: bytes) -> Environ:
     """The body, as if it came now, and whole."""
     return {"wsgi.input": io.BytesIO(body), "CONTENT_LENGTH": str(len(body)), "wsgi.input_terminated": True}
-
-

@@ -127,27 +127,42 @@ pub(crate) fn counts(py: Python<'_>, count: impl Fn(EntryStateName) -> u64) -> P
 }
 
 /// Which entries a page shows.
-pub(crate) fn filter(
-    scope: Option<Text>,
-    lane: Option<String>,
-    state: Option<&str>,
-    limit: usize,
-    after: Option<u64>,
-) -> Told<EntryFilter> {
-    let mut filter = EntryFilter::all().limit(limit);
-    if let Some(scope) = scope {
-        filter = filter.scope(&scope.scope()?);
+#[derive(Default)]
+pub(crate) struct Which {
+    pub(crate) scope: Option<Text>,
+    pub(crate) lane: Option<String>,
+    pub(crate) operation: Option<String>,
+    pub(crate) state: Option<String>,
+    pub(crate) older_than: Option<Span>,
+    pub(crate) after: Option<u64>,
+}
+
+impl Which {
+    pub(crate) fn filter(self, limit: usize) -> Told<EntryFilter> {
+        let mut filter = EntryFilter::all().limit(limit);
+        if let Some(scope) = self.scope {
+            filter = filter.scope(&scope.scope()?);
+        }
+        if let Some(lane) = self.lane {
+            filter = filter.lane(lane);
+        }
+        if let Some(operation) = self.operation {
+            filter = filter.operation(operation);
+        }
+        if let Some(Span(age)) = self.older_than {
+            filter = filter.older_than(age);
+        }
+        if let Some(name) = self.state {
+            filter = filter.state(state(&name)?);
+        }
+        Ok(self.after.into_iter().fold(filter, |filter, id| filter.after(EntryId::new(id))))
     }
-    if let Some(lane) = lane {
-        filter = filter.lane(lane);
-    }
-    if let Some(name) = state {
-        let found = EntryStateName::ALL.into_iter().find(|state| state.as_str() == name);
-        let names = || EntryStateName::ALL.map(EntryStateName::as_str).join(", ");
-        filter =
-            filter.state(found.ok_or_else(|| invalid_argument(format!("a state is one of {}; not {name}", names())))?);
-    }
-    Ok(after.into_iter().fold(filter, |filter, id| filter.after(EntryId::new(id))))
+}
+
+fn state(name: &str) -> PyResult<EntryStateName> {
+    let found = EntryStateName::ALL.into_iter().find(|state| state.as_str() == name);
+    let names = || EntryStateName::ALL.map(EntryStateName::as_str).join(", ");
+    found.ok_or_else(|| invalid_argument(format!("a state is one of {}; not {name}", names())))
 }
 
 /// The changes of an outbox, one after the other: every entry that changes, as it is then. An iterator that waits; in asyncio an

@@ -8,7 +8,7 @@ import json as json_text
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
@@ -19,6 +19,8 @@ Fields: TypeAlias = "Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes
 Lines: TypeAlias = "list[tuple[str, bytes]]"
 Classify: TypeAlias = "Callable[[HttpAnswer, DeliveryOutcome], DeliveryOutcome]"
 Identity: TypeAlias = "Callable[[Lines], bytes]"
+Asks: TypeAlias = "Callable[[str, HttpRequest], Fields | None]"
+AsksLater: TypeAlias = "Callable[[str, HttpRequest], Fields | Awaitable[Fields | None] | None]"
 AuthorizeT = TypeVar("AuthorizeT")
 
 TIMEOUT_SECONDS = 20.0
@@ -181,7 +183,7 @@ class _Refused:
             return self._by_scope.get(scope)
 
 
-class BlockingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | None]"]):
+class BlockingTransport(HttpTransport[Asks]):
     """One send after the other on each of the driver's threads."""
 
     def _exchange(self, method: str, url: str, lines: Lines, body: bytes, deadline: Deadline) -> HttpAnswer:
@@ -215,19 +217,19 @@ class BlockingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | Non
 
     def _followed(self, delivery: Delivery, send: _native.HttpSend, lines: Lines) -> HttpAnswer | DeliveryOutcome:
         deadline, request, hops = Deadline(delivery, self._timeout), send.request, 0
-        url: str | None = request.url
-        try:
-            while url is not None:
-                at = url
-                answer = self._exchange(request.method, at, lines, request.body, deadline)
-                url = send.redirected(at, answer.status, answer.field("Location"), hops)
-                hops += url is not None
-        except Silence as silence:
-            return send.silent(str(silence), may_have_left=silence.may_have_left, hops=hops)
-        return answer
+        url = request.url
+        while True:
+            try:
+                answer = self._exchange(request.method, url, lines, request.body, deadline)
+            except Silence as silence:
+                return send.silent(str(silence), may_have_left=silence.may_have_left, hops=hops)
+            onward = send.redirected(url, answer.status, answer.field("Location"), hops)
+            if onward is None:
+                return answer
+            url, hops = onward, hops + 1
 
 
-class AwaitingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | None | Awaitable[Fields | None]]"]):
+class AwaitingTransport(HttpTransport[AsksLater]):
     """The same with coroutines; `authorize` may be one."""
 
     async def _exchange(self, method: str, url: str, lines: Lines, body: bytes, deadline: Deadline) -> HttpAnswer:
@@ -262,16 +264,16 @@ class AwaitingTransport(HttpTransport["Callable[[str, HttpRequest], Fields | Non
 
     async def _followed(self, delivery: Delivery, send: _native.HttpSend, lines: Lines) -> HttpAnswer | DeliveryOutcome:
         deadline, request, hops = Deadline(delivery, self._timeout), send.request, 0
-        url: str | None = request.url
-        try:
-            while url is not None:
-                at = url
-                answer = await self._exchange(request.method, at, lines, request.body, deadline)
-                url = send.redirected(at, answer.status, answer.field("Location"), hops)
-                hops += url is not None
-        except Silence as silence:
-            return send.silent(str(silence), may_have_left=silence.may_have_left, hops=hops)
-        return answer
+        url = request.url
+        while True:
+            try:
+                answer = await self._exchange(request.method, url, lines, request.body, deadline)
+            except Silence as silence:
+                return send.silent(str(silence), may_have_left=silence.may_have_left, hops=hops)
+            onward = send.redirected(url, answer.status, answer.field("Location"), hops)
+            if onward is None:
+                return answer
+            url, hops = onward, hops + 1
 
 
 class Body:
@@ -296,8 +298,9 @@ class Body:
 
 def lines_of(fields: Fields) -> Lines:
     """Field lines as bytes; text is UTF-8."""
-    pairs = fields.items() if isinstance(fields, Mapping) else fields
-    return [(name, value.encode() if isinstance(value, str) else value) for name, value in pairs]
+    if isinstance(fields, Mapping):
+        fields = cast("Mapping[str, str | bytes]", fields).items()
+    return [(name, value.encode() if isinstance(value, str) else value) for name, value in fields]
 
 
 def own_fields(lines: Lines) -> Lines:
