@@ -338,3 +338,26 @@ FORKED = """
         entry = outbox.enqueue("user", "charge", "a").entry
         print("parent:", entry.result(10).body.decode())
 """
+
+
+SHARED_AND_FORKED = """
+    import os, sys, tempfile
+    from pathlib import Path
+    from keyledger._native import DeliveryOutcome
+    from stage import outbox_of
+    outbox = outbox_of(Path(tempfile.mkdtemp()) / "outbox.kl", shared=True)
+    with outbox.driver("user", lambda delivery: DeliveryOutcome.yes(f"by {os.getpid()}")):
+        outbox.enqueue("user", "charge", "a").entry.result(10)
+        child = os.fork()
+        if child == 0:
+            entry = outbox.enqueue("user", "charge", "b", purpose="b").entry
+            sys.exit(0 if entry.result(10).body == f"by {os.getppid()}".encode() else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        print(outbox.find("user", "b").state)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_p3_a_forked_child_of_a_shared_outbox_enqueues_and_the_parents_driver_sends() -> None:
+    code, out, err = Program(SHARED_AND_FORKED).end()
+    assert (code, out) == (0, "answered\n"), err
