@@ -23,7 +23,8 @@ SENT_AWAY = Answer(401, [("Content-Type", "text/plain")], b"who are you?")
 class AsgiServer:
     """A uvicorn whose app is what `make` makes of each world."""
 
-    def __init__(self, make: Any) -> None:
+    def __init__(self, make: Any, *, joins: bool = False) -> None:
+        self.joins = joins
         self._make, self._app, self._active = make, None, 0
         # The lifespan is no part of it: there is another app for each world.
         config = uvicorn.Config(self._serve, port=0, log_level="critical", interface="asgi3", lifespan="off", http="h11")

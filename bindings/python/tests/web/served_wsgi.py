@@ -28,7 +28,8 @@ class Quiet(WSGIRequestHandler):
 class WsgiServer:
     """A werkzeug whose app is what `make` makes of each world."""
 
-    def __init__(self, make: Any) -> None:
+    def __init__(self, make: Any, *, joins: bool = False) -> None:
+        self.joins = joins
         self._make, self._app = make, None
         self._lock, self._active = threading.Lock(), 0
         self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=Quiet)

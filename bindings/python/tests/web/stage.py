@@ -34,6 +34,8 @@ class Server(Protocol):
     """A server that is up, and whose app is another one for each world."""
 
     port: int
+    joins: bool
+    """Whether a response has one line of a name."""
 
     def serve(self, world: World) -> None:
         """From now on it serves this."""
@@ -78,7 +80,7 @@ class Stage:
 
     def _send(self, expect: dict[str, Any], request: dict[str, Any] | None = None) -> None:
         asked = Request(request or {})
-        compare(self._receive(send(self._server.port, asked), asked), expect)
+        compare(self._receive(send(self._server.port, asked), asked), expect, joins=self._server.joins)
 
     def _receive(self, connection: socket.socket, asked: Request | None = None) -> Answer | None:
         return receive(connection, has_body=asked is None or asked.method != "HEAD")
@@ -106,7 +108,7 @@ class Stage:
         with contextlib.suppress(OSError):
             got = self._receive(connection)
             if expect is not None:
-                compare(got, expect)
+                compare(got, expect, joins=self._server.joins)
 
     def _cut(self, request: str) -> None:
         connection, gate = self._running[request]

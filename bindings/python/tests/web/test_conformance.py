@@ -9,6 +9,7 @@ import pytest
 
 from .scenarios import Scenario, all_of_them
 from .served_asgi import AsgiServer, bare
+from .served_django import under_asgi, under_wsgi
 from .served_fastapi import app as fastapi_app
 from .served_wsgi import WsgiServer, flask
 from .stage import Stage
@@ -17,11 +18,14 @@ SERVERS: dict[str, Callable[[], Any]] = {
     "asgi": lambda: AsgiServer(bare),
     "fastapi": lambda: AsgiServer(fastapi_app),
     "flask": lambda: WsgiServer(flask),
+    "django": lambda: WsgiServer(under_wsgi, joins=True),
+    "django-async": lambda: AsgiServer(under_asgi, joins=True),
 }
 
 _NOBODY_TELLS = "WSGI tells nobody that a client has gone while it waits"
 SKIPPED: dict[tuple[str, str], str] = {
     ("flask", "running: a duplicate that waits and goes away does not run"): _NOBODY_TELLS,
+    ("django", "running: a duplicate that waits and goes away does not run"): _NOBODY_TELLS,
 }
 
 
