@@ -1,6 +1,7 @@
 //! Who has a file open, as far as the system tells.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::failure::Failure;
 
@@ -13,7 +14,7 @@ struct Holder {
 
 /// The error for a file that another process has for itself, and that has no admin socket.
 pub(crate) fn held(path: &Path) -> Failure {
-    let how = if is_held_by_this_program(path) {
+    let how = if is_this_program(&found(path)) {
         "wait until it has done what it was asked"
     } else {
         "to reach it while that runs, let it open the ledger with Ledger::builder().admin_socket(), or shared(); else stop it first"
@@ -27,11 +28,22 @@ pub(crate) fn in_the_way_of_restore(path: &Path) -> Failure {
     Failure::new("already_open", format!("{}: held by {}; {how}", path.display(), who(path)))
 }
 
-/// Whether all that is known to hold it is this very program, which soon lets go of it.
-pub(crate) fn is_held_by_this_program(path: &Path) -> bool {
+/// How long it is worth waiting for whoever holds the file: this very program soon lets go of it, and somebody who is not there
+/// any more has just done so.
+pub(crate) fn patience(path: &Path) -> Duration {
+    let others = found(path);
+    if others.is_empty() {
+        Duration::from_millis(500)
+    } else if is_this_program(&others) {
+        Duration::from_secs(5)
+    } else {
+        Duration::ZERO
+    }
+}
+
+fn is_this_program(others: &[Holder]) -> bool {
     let own = std::env::current_exe().ok();
     let own = own.as_deref().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap_or_default();
-    let others = found(path);
     !others.is_empty() && others.iter().all(|holder| holder.program == own)
 }
 

@@ -23,8 +23,7 @@ pub(crate) enum Reach {
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The same for what takes its time on a large file.
 const LONG_PATIENCE: Duration = Duration::from_mins(30);
-/// How long another command of this program may hold the file, and how often it is tried.
-const OWN_PATIENCE: Duration = Duration::from_secs(5);
+/// How often a file that is soon let go of is tried.
 const NAP: Duration = Duration::from_millis(20);
 
 impl Reach {
@@ -42,10 +41,7 @@ impl Reach {
             };
             // Somebody else at a shell: a command is soon done.
             match held {
-                Err(failure) if failure.code == "already_open" && began.elapsed() < OWN_PATIENCE => {
-                    if !holder::is_held_by_this_program(path) {
-                        return Err(failure);
-                    }
+                Err(failure) if failure.code == "already_open" && began.elapsed() < holder::patience(path) => {
                     std::thread::sleep(NAP);
                 }
                 reached => return reached,

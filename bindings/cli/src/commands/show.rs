@@ -78,7 +78,7 @@ fn rows(record: &Record) -> Vec<(&'static str, String, Tone)> {
 /// A heading, and what is below it.
 pub(super) fn section(output: Output, heading: &str, text: &str) -> Result<()> {
     output.line(format!("\n{}:", crate::output::one_line(heading)))?;
-    text.lines().try_for_each(|line| output.line(format!("  {line}")))
+    text.lines().try_for_each(|line| output.line(format!("  {line}").trim_end()))
 }
 
 /// What persons decided.

@@ -30,9 +30,15 @@ impl Terminal {
 
     /// What is not told on the standard error goes to `output`, if there is one.
     fn with_output(stage: &Stage, arguments: &[&str], output: Option<File>) -> Self {
+        Self::as_wide_as(80, stage, arguments, output)
+    }
+
+    fn as_wide_as(columns: u16, stage: &Stage, arguments: &[&str], output: Option<File>) -> Self {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).expect("it is ours");
         unlockpt(&master).expect("it is open");
+        let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&master, size).expect("it has a size");
         let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
         let mut options = File::options();
         options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed());
@@ -163,4 +169,54 @@ fn colour_is_there_at_a_terminal_unless_somebody_wants_none() {
     let stage = Stage::filled();
     assert!(Terminal::of(&stage, &["list"]).ends().out.contains("\u{1b}["));
     assert!(!Terminal::of(&stage, &["list", "--color", "never"]).ends().out.contains("\u{1b}["));
+}
+
+#[test]
+fn a_record_is_one_line_of_the_terminal_however_wide_that_is() {
+    let stage = Stage::empty();
+    let ledger = stage.open();
+    for number in 0..5 {
+        let key = format!("order-{number}-of-somebody-with-a-long-name");
+        let claim = super::stage::claim(&ledger, &super::stage::CHARGE, "user-17-of-a-large-customer", &key);
+        claim.park("the mail server did not answer in time").expect("it is parked");
+    }
+    ledger.close().expect("it closes");
+    // A terminal that does not tell its width has eighty columns.
+    for (columns, most) in [(80, 80), (60, 60), (0, 80)] {
+        let shown = Terminal::as_wide_as(columns, &stage, &["list", "--color", "never"], None).ends().out;
+        let lines: Vec<&str> = shown.lines().map(str::trim_end).collect();
+        assert_eq!(lines.len(), 6, "{columns}: {shown}");
+        assert!(lines.iter().all(|line| line.chars().count() <= most && !line.is_empty()), "{columns}: {shown}");
+        assert!(lines[1].contains('…') && lines[1].contains("parked: "), "{columns}: {shown}");
+    }
+    let piped = stage.answer(&["list"]);
+    assert!(piped.contains("in time  user-17-of-a-large-customer") && !piped.contains('…'), "{piped}");
+}
+
+#[test]
+fn watch_fits_eighty_columns() {
+    let stage = Stage::filled();
+    let shown = Terminal::of(&stage, &["watch", "--every", "10ms", "--times", "3"]).ends().out;
+    assert_eq!(shown.lines().count(), 4, "{shown}");
+    assert!(shown.lines().all(|line| line.trim_end().len() <= 80), "{shown}");
+}
+
+#[test]
+fn while_a_person_thinks_the_file_is_free() {
+    let stage = Stage::filled();
+    let mut terminal = Terminal::of(&stage, &FORGET);
+    terminal.shows("[y/N] ");
+    let ledger = keyledger::Ledger::open(&stage.file).expect("nobody holds it");
+    ledger.close().expect("it closes");
+    terminal.types("y\r");
+    assert_eq!(terminal.ends().exit, Some(0));
+    assert!(!is_there(&stage));
+}
+
+#[test]
+fn the_question_says_how_much_a_sweep_does() {
+    let stage = super::interrupted::due();
+    let mut terminal = Terminal::of(&stage, &["sweep"]);
+    terminal.shows("or more records are past their time").shows("[y/N] ").types("n\r");
+    assert_eq!(terminal.ends().exit, Some(11));
 }
