@@ -112,9 +112,9 @@ fn hold_every_state(ledger: &Ledger) -> anyhow::Result<()> {
     for state in states {
         ensure!(page.records.iter().any(|record| record.state() == state), "no record is {}", state.as_str());
     }
-    let stats = ledger.outbox().open()?.stats()?;
+    let counted = ledger.outbox().open()?.stats()?;
     for state in EntryStateName::ALL {
-        ensure!(stats.count(state) > 0, "no entry is {}", state.as_str());
+        ensure!(counted.count(state) > 0, "no entry is {}", state.as_str());
     }
     Ok(())
 }

@@ -37,8 +37,8 @@ impl Terminal {
         let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
         grantpt(&master).expect("it is ours");
         unlockpt(&master).expect("it is open");
-        let size = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        rustix::termios::tcsetwinsize(&master, size).expect("it has a size");
+        let extent = rustix::termios::Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        rustix::termios::tcsetwinsize(&master, extent).expect("it has a size");
         let name = ptsname(&master, Vec::new()).expect("its name").into_string().expect("a path");
         let mut options = File::options();
         options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed());

@@ -74,8 +74,8 @@ fn what_show_gives_can_be_pasted_whatever_the_names_are() {
         bash.args(["-c", &line]).current_dir(stage.folder.path()).env("LC_ALL", "C.UTF-8");
         let Ok(output) = bash.output() else { return };
         assert!(output.status.success(), "{key:?}: {line}: {output:?}");
-        let state = stage.answer(&["show", "--", "user 17", "mail", key]);
-        assert!(state.contains("the next one that asks runs it"), "{key:?}: {state}");
+        let now = stage.answer(&["show", "--", "user 17", "mail", key]);
+        assert!(now.contains("the next one that asks runs it"), "{key:?}: {now}");
     }
 }
 
