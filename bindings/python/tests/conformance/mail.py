@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from keyledger import Delivery, Entry, Lane, Ledger, Outbox
 
-from .shown import at
-from .values import shown_bytes, shown_response, span, to_text, whole_ms
+from . import shown
+from .values import shown_bytes, span, to_text, whole_ms
 
 if TYPE_CHECKING:
     from .world import World
@@ -89,40 +89,9 @@ def id_of(world: World, name: str) -> int:
     return world.names.entries.get(name, (NOBODY, ""))[0]
 
 
-def shown_entry(entry: Entry) -> Step:
-    def instant(wall_ms: int | None) -> int | None:
-        return None if wall_ms is None else at(wall_ms)
-
-    return {
-        "id": entry.id,
-        "state": entry.state,
-        "reason": entry.reason,
-        "with_lane": entry.is_held_with_lane if entry.state == "held" else None,
-        "scope": entry.scope,
-        "lane": entry.lane,
-        "operation": entry.operation,
-        "key": entry.key,
-        "purpose": entry.purpose,
-        "response": None if entry.response is None else shown_response(entry.response),
-        "is_yes": entry.is_yes,
-        "tries": entry.tries,
-        "given_back": entry.given_back,
-        "errors": [one.error for one in entry.errors],
-        "may_have_taken_effect": entry.may_have_taken_effect,
-        "due_at_ms": instant(entry.due_at_ms),
-        "lease_end_at_ms": instant(entry.lease_end_ms),
-        "first_unknown_at_ms": instant(entry.first_unknown_at_ms),
-        "send_by_at_ms": instant(entry.send_by_ms),
-        "created_at_ms": instant(entry.created_at_ms),
-        "settled_at_ms": instant(entry.settled_at_ms),
-        "successor": entry.successor,
-        "audit": [{"outcome": one.outcome, "who": one.who, "note": one.note} for one in entry.audit],
-    }
-
-
 def shown_delivery(delivery: Delivery) -> Step:
     return {
-        **shown_entry(delivery.entry),
+        **shown.entry(delivery.entry),
         "request": shown_bytes(delivery.request),
         "media_type": delivery.media_type,
         "in_doubt": delivery.is_in_doubt,
@@ -134,4 +103,4 @@ def shown_delivery(delivery: Delivery) -> Step:
 def named(world: World, name: str | None, entry: Entry) -> Step:
     if name is not None:
         world.names.entries[name] = (entry.id, entry.key)
-    return shown_entry(entry)
+    return shown.entry(entry)

@@ -7,8 +7,9 @@ from typing import Any
 
 from keyledger import Entry
 
-from .mail import Step, id_of, named, outbox, settings, shown_entry
-from .sending import SENDING, conflicting, enqueue_within
+from . import shown
+from .mail import Step, id_of, named, outbox, settings
+from .sending import SENDING, enqueue_within
 from .shown import at, told
 from .values import shown_bytes, span, to_response, to_scope, to_text
 from .world import World
@@ -19,7 +20,7 @@ __all__ = ["OUTBOX", "enqueue_within"]
 def _cancel(world: World, step: Step) -> Any:
     def call() -> Any:
         answer = outbox(world).cancel(id_of(world, step["entry"]))
-        return {"cancel": "cancelled" if answer.is_cancelled else "too_late", "entry": shown_entry(answer.entry)}
+        return {"cancel": "cancelled" if answer.is_cancelled else "too_late", "entry": shown.entry(answer.entry)}
 
     return told(call)
 
@@ -35,7 +36,7 @@ def _resume_scope(world: World, step: Step) -> Any:
 def _decided(verb: str, *said: str) -> Callable[[World, Step], Any]:
     def act(world: World, step: Step) -> Any:
         words = {name: to_text(step[name]) for name in said}
-        return conflicting(lambda: shown_entry(getattr(outbox(world), verb)(id_of(world, step["entry"]), **words)))
+        return told(lambda: shown.entry(getattr(outbox(world), verb)(id_of(world, step["entry"]), **words)))
 
     return act
 
@@ -48,7 +49,7 @@ def _resolve_entry(world: World, step: Step) -> Any:
         resolved = outbox(world).resolve(id_of(world, step["entry"]), step["outcome"], *response, **said)
         return named(world, step.get("as"), resolved)
 
-    return conflicting(call)
+    return told(call)
 
 
 def _entry(world: World, step: Step) -> Any:
@@ -56,7 +57,7 @@ def _entry(world: World, step: Step) -> Any:
         entry, request = (look(id_of(world, step["entry"])) for look in (outbox(world).get, outbox(world).request))
         if entry is None or request is None:
             return {} if entry is request else {"half": True}
-        return {**shown_entry(entry), "media_type": request[0], "request": shown_bytes(request[1])}
+        return {**shown.entry(entry), "media_type": request[0], "request": shown_bytes(request[1])}
 
     return told(call) or None
 
@@ -77,7 +78,7 @@ def _list_entries(world: World, step: Step) -> Any:
             entries += page.entries
             after = page.next
             if after is None:
-                return {"entries": [shown_entry(entry) for entry in entries]}
+                return {"entries": [shown.entry(entry) for entry in entries]}
 
     return told(call)
 
@@ -106,7 +107,7 @@ def _changes(world: World, _step: Step) -> Any:
         changes = outbox(world).changes(world.mail.last_change)
         entries = list(iter(lambda: changes.next(0), None))
         world.mail.last_change = changes.last_change
-        return {"entries": [shown_entry(entry) for entry in entries]}
+        return {"entries": [shown.entry(entry) for entry in entries]}
 
     return told(call)
 
@@ -133,7 +134,7 @@ def _changes_of(world: World, step: Step) -> Any:
 
 
 def _wait(world: World, step: Step) -> Any:
-    return told(lambda: shown_entry(outbox(world).wait(id_of(world, step["entry"]), span(step["wait_ms"]))))
+    return told(lambda: shown.entry(outbox(world).wait(id_of(world, step["entry"]), span(step["wait_ms"]))))
 
 
 OUTBOX: dict[str, Callable[[World, Step], Any]] = {

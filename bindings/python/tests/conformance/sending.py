@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyledger import Batch, Delivery, DeliveryOutcome, Enqueue, KeyledgerError, Report, Transaction
+from keyledger import Batch, Delivery, DeliveryOutcome, Enqueue, Report, Transaction
 
-from .mail import Step, named, outbox, shown_delivery, shown_entry
+from .mail import Step, named, outbox, shown_delivery
 from .shown import told
 from .values import shown_bytes, span, to_bytes, to_fingerprint, to_key, to_response, to_scope, to_text
 from .world import START_MS, World
@@ -36,7 +36,7 @@ def _wanted(step: Step) -> Enqueue:
 
 
 def _enqueue(world: World, step: Step) -> Any:
-    return conflicting(lambda: _enqueued(world, step, outbox(world).enqueue(_wanted(step))))
+    return told(lambda: _enqueued(world, step, outbox(world).enqueue(_wanted(step))))
 
 
 def _enqueued(world: World, step: Step, enqueued: Any) -> Step:
@@ -49,28 +49,12 @@ def enqueue_within(world: World, to: Transaction | Batch, call: Step) -> Any:
     return None if answered is None else _enqueued(world, call, answered)
 
 
-def conflicting(call: Callable[[], Any]) -> Any:
-    """As `told`; a conflict has its entry."""
-    held: Step = {}
-
-    def calling() -> Any:
-        try:
-            return call()
-        except KeyledgerError as error:
-            if (entry := getattr(error, "entry", None)) is not None:
-                held["entry"] = shown_entry(entry)
-            raise
-
-    happened = told(calling)
-    return {**happened, **held} if held else happened
-
-
 def _enqueue_many(world: World, step: Step) -> Any:
     def call() -> Any:
         answers = outbox(world).enqueue_many([_wanted(one) for one in step["enqueues"]])
         return [_enqueued(world, one, answered) for one, answered in zip(step["enqueues"], answers, strict=True)]
 
-    return conflicting(call)
+    return told(call)
 
 
 def _find(world: World, step: Step) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keyledger import Acquired, Claim, Gone, InProgress, KeyledgerError, Mismatch, Parked, RecordView, Replay
+from keyledger import Acquired, Claim, Entry, Gone, InProgress, KeyledgerError, Mismatch, Parked, RecordView, Replay
 
 from .values import shown_bytes, shown_response, whole_ms
 from .world import START_MS
@@ -21,7 +21,9 @@ def told(call: Callable[[], Any]) -> Any:
 
 
 def failed(error: KeyledgerError) -> dict[str, Any]:
-    return {"error": error.code, "message": str(error)}
+    told = {"error": error.code, "message": str(error)}
+    conflicting: Entry | None = getattr(error, "entry", None)
+    return told if conflicting is None else {**told, "entry": entry(conflicting)}
 
 
 def at(wall_ms: int) -> int:
@@ -88,4 +90,35 @@ def record(view: RecordView) -> dict[str, Any]:
         "first_granted_at_ms": at(view.first_granted_at_ms),
         "reason": view.parked_reason,
         "audit": [{"who": entry.who, "note": entry.note} for entry in view.audit],
+    }
+
+
+def entry(view: Entry) -> dict[str, Any]:
+    def instant(wall_ms: int | None) -> int | None:
+        return None if wall_ms is None else at(wall_ms)
+
+    return {
+        "id": view.id,
+        "state": view.state,
+        "reason": view.reason,
+        "with_lane": view.is_held_with_lane if view.state == "held" else None,
+        "scope": view.scope,
+        "lane": view.lane,
+        "operation": view.operation,
+        "key": view.key,
+        "purpose": view.purpose,
+        "response": None if view.response is None else shown_response(view.response),
+        "is_yes": view.is_yes,
+        "tries": view.tries,
+        "given_back": view.given_back,
+        "errors": [one.error for one in view.errors],
+        "may_have_taken_effect": view.may_have_taken_effect,
+        "due_at_ms": instant(view.due_at_ms),
+        "lease_end_at_ms": instant(view.lease_end_ms),
+        "first_unknown_at_ms": instant(view.first_unknown_at_ms),
+        "send_by_at_ms": instant(view.send_by_ms),
+        "created_at_ms": instant(view.created_at_ms),
+        "settled_at_ms": instant(view.settled_at_ms),
+        "successor": view.successor,
+        "audit": [{"outcome": one.outcome, "who": one.who, "note": one.note} for one in view.audit],
     }

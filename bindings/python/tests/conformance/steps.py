@@ -1,4 +1,4 @@
-"""Does the steps of a scenario. `ACTS` has one function for each; the outbox's are in another file."""
+"""Does the steps of a scenario. `ACTS` has one function for each; the outbox's are in files of their own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from keyledger import Batch, Begin, Claim, ErrorMeans, KeyledgerError, Refused, 
 
 from . import shown
 from .compare import difference
+from .outbox import OUTBOX, enqueue_within
 from .shown import told
-from .values import span, to_bytes, to_fingerprint, to_key, to_response, to_scope, to_text, whole_ms
+from .values import span, to_bytes, to_fingerprint, to_key, to_response, to_scope, to_text
 from .world import Held, World
 
 Step = dict[str, Any]
@@ -286,9 +287,6 @@ def _written(to: Transaction | Batch, call: Step) -> Any:
     raise AssertionError(call)
 
 
-ENQUEUE: list[Callable[[World, Any, Step], Any]] = []
-
-
 def _within(world: World, tx: Transaction, call: Step) -> Any:
     match call["call"]:
         case "get":
@@ -302,7 +300,7 @@ def _within(world: World, tx: Transaction, call: Step) -> Any:
             world.claims[call["claim"]].claim = None
             return "ok"
         case "enqueue":
-            return ENQUEUE[0](world, tx, call)
+            return enqueue_within(world, tx, call)
         case "reenter":
             return world.ledger.stats()
     return _written(tx, call) or "ok"
@@ -350,7 +348,7 @@ def _batch(world: World, step: Step) -> Batch:
     batch = Batch()
     for call in step["calls"]:
         if call["call"] == "enqueue":
-            ENQUEUE[0](world, batch, call)
+            enqueue_within(world, batch, call)
         else:
             _written(batch, call)
     return batch
@@ -460,6 +458,7 @@ ACTS: dict[str, Callable[[World, Step], Any]] = {
     "get": _get,
     "scan": _scan,
     "run": _run,
+    **OUTBOX,
 }
 
 

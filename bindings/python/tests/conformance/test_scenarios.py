@@ -13,7 +13,8 @@ from .steps import Differs, run_steps, well
 from .world import World
 
 FOLDER = Path(__file__).resolve().parents[3] / "conformance"
-# What Python has of what scenarios need: text that may hold half a surrogate pair, and negative spans. Text of bytes it has not.
+# What Python has of what scenarios need: text that may hold half a surrogate pair, and negative spans. It has no text
+# of bytes.
 HAS = {"negative_durations", "lone_surrogates"}
 
 

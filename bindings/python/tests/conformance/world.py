@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import keyledger
-from keyledger import Claim, KeyId, Ledger, Operation
 from keyledger.testing import ManualClock
 
+import keyledger
+from keyledger import Claim, KeyId, Ledger, Operation
+
 from .compare import Names
+from .mail import Mail
 from .values import operation_name, to_key, to_operation, to_scope
 
 # Where the wall clock stands when a scenario starts: far enough from zero for it to go back.
@@ -25,6 +27,11 @@ class Held:
     key_id: KeyId
     op: str
     claim: Claim | None
+
+
+def _settings_of_outbox(loaded: dict[str, Any], scenario: dict[str, Any]) -> dict[str, Any] | None:
+    said = [of["outbox"] for of in (loaded, scenario) if "outbox" in of]
+    return {name: value for settings in said for name, value in settings.items()} if said else None
 
 
 class World:
@@ -42,7 +49,11 @@ class World:
         self.unnamed: list[Claim] = []
         # Whether the closure or handler of the step under way has run.
         self.ran = False
+        self.mail = Mail(
+            {**loaded.get("outbox", {}), **scenario["outbox"]} if "outbox" in scenario else loaded.get("outbox")
+        )
         self.ledger = self._open()
+        self.mail.open(self.ledger)
 
     @property
     def path(self) -> Path | None:
@@ -57,6 +68,7 @@ class World:
         """A new process on the same file, after the old one has closed it."""
         self.ledger.close()
         self.ledger = self._open()
+        self.mail.open(self.ledger)
 
     def kill(self) -> None:
         """A new process on what the old one has left, which had no time to close."""
@@ -67,6 +79,7 @@ class World:
         shutil.copyfile(before, self.path)
         self.ledger.close()
         self.ledger = self._open()
+        self.mail.open(self.ledger)
 
     def file_bytes(self) -> bytes | None:
         return None if self.path is None else self.path.read_bytes()
