@@ -257,6 +257,8 @@ class _OnLoop:
         while not concurrent.futures.wait([future], _LOOK_SECONDS).done:
             # A loop that was closed before it came to this one never will.
             if self._loop.is_closed():
+                if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+                    work.close()
                 return self._closed()
             if time.monotonic() >= ends:
                 future.cancel()

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from keyledger._native import Drained
 from stage import Server, serving
 
+from keyledger._native import Drained
 from keyledger.outbox import Outbox
 from keyledger.transports.httpx import AsyncHttpxTransport, HttpxTransport
 from keyledger.transports.requests import RequestsTransport

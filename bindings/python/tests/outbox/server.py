@@ -28,7 +28,14 @@ class Handler(BaseHTTPRequestHandler):
             TRIES[key] += 1
             tries = TRIES[key]
             fields = [[name, value] for name, value in self.headers.items()]
-            seen = {"path": self.path, "key": key, "body": body.decode(), "try": tries, "fields": fields}
+            seen = {
+                "path": self.path,
+                "key": key,
+                "body": body.decode(),
+                "try": tries,
+                "fields": fields,
+                "port": self.client_address[1],
+            }
             with open(sys.argv[2], "a") as journal:
                 journal.write(json.dumps(seen) + "\n")
         _, what, *words = self.path.split("/")

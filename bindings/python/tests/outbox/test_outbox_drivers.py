@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from keyledger._native import Delivery, DeliveryOutcome, Drained, DrainProgress, Lane, Stop
 from stage import Program, eventually, outbox_of
 
 from keyledger import _native, errors
+from keyledger._native import Delivery, DeliveryOutcome, Drained, DrainProgress, Lane, Stop
+from keyledger.driver import _OnLoop
 from keyledger.outbox import Outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -238,6 +239,16 @@ async def test_o7_a_coroutine_is_cancelled_when_its_lease_is_over() -> None:
     await asyncio.sleep(0.05)
     assert len(cancelled) == 1
     assert outbox.list().entries[0].may_have_taken_effect
+
+
+def test_o9_what_a_closed_loop_never_began_is_not_in_doubt() -> None:
+    loop, stop = asyncio.new_event_loop(), Stop()
+    (delivery,) = filled(1).lease_due("user")
+    threading.Timer(0.2, loop.close).start()
+    outcome = _OnLoop(later, loop, stop).send(delivery)
+    assert outcome == DeliveryOutcome.retry("the event loop was closed").not_taken()
+    assert stop.is_stopped
+    assert _OnLoop(later, loop, stop).send(delivery) == outcome
 
 
 ABANDONED = """

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from conftest import Library
-from keyledger._native import DeliveryOutcome, Entry, HttpAnswer, HttpRequest, KeyField
 from stage import Server, outbox_of
 
 from keyledger import errors
+from keyledger._native import DeliveryOutcome, Entry, HttpAnswer, HttpRequest, KeyField
 from keyledger.outbox import Outbox
 from keyledger.transports import NotNow, SignedOut
 
@@ -156,10 +156,19 @@ def test_o14_an_answers_cookies_do_not_go_out_with_the_next_request(server: Serv
     outbox, transport = outbox_of(), library.make()
     for _ in range(2):
         put(outbox, server.url("/ok"))
-        outbox.resume("user")
     library.drain(outbox, transport, in_flight=1)
     assert len(server.seen()) == 2
     assert not [name for one in server.seen() for name, _ in one["fields"] if name.lower() == "cookie"]
+
+
+def test_connections_are_kept_and_used_again(server: Server, library: Library) -> None:
+    outbox = outbox_of()
+    for _ in range(20):
+        put(outbox, server.url("/ok"))
+    library.drain(outbox, library.make(), in_flight=2)
+    ports = {one["port"] for one in server.seen()}
+    assert len(server.seen()) == 20
+    assert len(ports) <= 2
 
 
 def test_s4_of_an_answer_that_is_too_long_status_and_fields_are_kept(server: Server, library: Library) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from conftest import Library
-from keyledger._native import HttpAnswer, HttpRequest
 from stage import Program, Server, eventually, outbox_of
+
+from keyledger._native import HttpAnswer, HttpRequest
 
 CLIENT = """
     import sys, time

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from keyledger._native import Delivery, DeliveryOutcome, Enqueue, Entry, Fingerprint, Lane
 from stage import Program, outbox_of
 
 from keyledger import _native, errors
+from keyledger._native import Delivery, DeliveryOutcome, Enqueue, Entry, Fingerprint, Lane
 from keyledger.outbox import Outbox
 
 

@@ -8,8 +8,9 @@ with outbox.driver("user-7", transport):
 from __future__ import annotations
 
 import ssl
-import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
@@ -38,7 +39,7 @@ _BEFORE_CONNECTING = (
 
 
 class RequestsTransport(BlockingTransport):
-    """Sends over a `requests.Session`, blocking: the caller's one, or one of its own on each thread."""
+    """Sends over a `requests.Session`, blocking: the caller's one, or one of its own for each send under way."""
 
     def __init__(self, session: requests.Session | None = None, **settings: Any) -> None:
         """Use `session`, with its proxies, certificates and adapters. The settings are `HttpTransport`'s.
@@ -48,37 +49,48 @@ class RequestsTransport(BlockingTransport):
         """
         super().__init__(**settings)
         self._given = session
-        self._own = threading.local()
+        self._free: deque[requests.Session] = deque()
 
-    def _session(self) -> requests.Session:
+    @contextmanager
+    def _session(self) -> Generator[requests.Session, None, None]:
         if self._given is not None:
-            return self._given
-        session: requests.Session | None = getattr(self._own, "session", None)
-        if session is None:
-            session = self._own.session = requests.Session()
-            session.headers.clear()
-            # An answer's cookies, and what ~/.netrc has, would go out with the requests of every scope.
-            session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-            session.auth = _as_it_is
-        return session
+            yield self._given
+            return
+        # Not by thread: the driver's threads are new ones to Python at each send.
+        try:
+            session = self._free.pop()
+        except IndexError:
+            session = _own_session()
+        try:
+            yield session
+        finally:
+            self._free.append(session)
 
     def _exchange(self, method: str, url: str, lines: Lines, body: bytes, deadline: Deadline) -> HttpAnswer:
-        session, left = self._session(), deadline.left()
-        try:
-            response = session.request(
-                method,
-                url,
-                headers=_one_line_each(own_fields(lines)),
-                data=body or None,
-                timeout=(left, left),
-                allow_redirects=False,
-                stream=True,
-            )
-            with response:
-                return self._read(response, deadline)
-        except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-            is_before = not _resends(session, url) and any(isinstance(one, _BEFORE_CONNECTING) for one in _chain(error))
-            raise Silence(f"{type(error).__name__}: {_words(error)}", may_have_left=not is_before) from error
+        left = deadline.left()
+        with self._session() as session:
+            try:
+                response = session.request(
+                    method,
+                    url,
+                    headers=_one_line_each(own_fields(lines)),
+                    data=body or None,
+                    timeout=(left, left),
+                    allow_redirects=False,
+                    stream=True,
+                )
+                with response:
+                    return self._read(response, deadline)
+            except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
+                is_told = not _resends(session, url) and any(
+                    isinstance(one, _BEFORE_CONNECTING) for one in _chain(error)
+                )
+                raise Silence(f"{type(error).__name__}: {_words(error)}", may_have_left=not is_told) from error
+
+    def close(self) -> None:
+        """Close the connections of its own sessions that are not in use."""
+        while self._free:
+            self._free.pop().close()
 
     def _read(self, response: requests.Response, deadline: Deadline) -> HttpAnswer:
         body = Body(self._bytes_max)
@@ -92,6 +104,15 @@ class RequestsTransport(BlockingTransport):
                 raise Silence(str(over), may_have_left=True) from over
         lines = [(name, value.encode("latin-1")) for name, value in raw.headers.items()]
         return body.answer(response.status_code, lines)
+
+
+def _own_session() -> requests.Session:
+    session = requests.Session()
+    session.headers.clear()
+    # An answer's cookies, and what ~/.netrc has, would go out with the requests of every scope.
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    session.auth = _as_it_is
+    return session
 
 
 def _as_it_is(request: requests.PreparedRequest) -> requests.PreparedRequest:
@@ -111,6 +132,10 @@ def _resends(session: requests.Session, url: str) -> bool:
     """Whether the session's adapter sends again by itself: then the last error does not tell of the tries before."""
     adapter = session.get_adapter(url)
     return not isinstance(adapter, HTTPAdapter) or adapter.max_retries.total != 0
+
+
+def _is_before_connecting(error: BaseException) -> bool:
+    return any(isinstance(one, _BEFORE_CONNECTING) for one in _chain(error))
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
