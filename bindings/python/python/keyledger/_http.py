@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from keyledger._native import Answer, Asked, Ledger, Route
-from keyledger.errors import InvalidKey
+from keyledger.errors import InvalidKey, KeyledgerError
 
 KEY_FIELD = "Idempotency-Key"
 """The field that carries the key."""
@@ -59,8 +59,13 @@ def asked(  # noqa: PLR0913
     if (head.is_chunked and not body) or not Route.is_whole(head.content_length, len(body)):
         return route.body_consumed()
     try:
+        book = opened(ledger)
+    except KeyledgerError as error:
+        log.error("the ledger does not answer (%s): %s", error.code, error)
+        return route.not_available()
+    try:
         return route.begin(
-            opened(ledger),
+            book,
             scope,
             key,
             method=head.method,

@@ -114,6 +114,9 @@ impl Asked {
 
 impl Question {
     fn ruled(&self, py: Python<'_>, told: keyledger::Result<Decision>) -> PyResult<Py<PyAny>> {
+        if let Err(error) = &told {
+            log(py, error)?;
+        }
         Ok(match self.route.rule(told) {
             Ruling::Run(claim) => Py::new(py, PyClaim::new(claim))?.into_any(),
             Ruling::Answer(answer) => Py::new(py, PyAnswer(answer))?.into_any(),
@@ -151,11 +154,13 @@ impl Question {
     }
 
     fn concluded(&self, ended: &Ended, settled: &Settled) -> Conclusion {
+        note(settled);
         let (Ended::Answered(answer) | Ended::PastLimit(answer)) = ended;
         self.route.conclude(answer.status, settled, self.now())
     }
 
     fn failed(&self, settled: &Settled) -> (PyAnswer, bool) {
+        note(settled);
         let has_to_be_told = self.route.conclude_error(settled, self.now()).is_some();
         (PyAnswer(self.route.conclude_failure(settled, self.now())), has_to_be_told)
     }
@@ -170,4 +175,19 @@ fn told(py: Python<'_>, conclusion: Conclusion) -> PyResult<Py<PyAny>> {
         Conclusion::Own(fields) => list(py, &fields)?.into_any().unbind(),
         Conclusion::Instead(answer) => Py::new(py, PyAnswer(answer))?.into_any(),
     })
+}
+
+/// Clients are told no more than 503: why, whoever runs the server reads in its log.
+fn log(py: Python<'_>, error: &Error) -> PyResult<()> {
+    let logger = py.import("logging")?.call_method1("getLogger", ("keyledger.http",))?;
+    let told = format!("the ledger does not answer ({}): {error}", error.code().as_str());
+    logger.call_method1("error", ("%s", told)).map(drop)
+}
+
+fn note(settled: &Settled) {
+    match settled {
+        Settled::Not(Error::ClaimLost) | Settled::ByAdapter | Settled::ByHandler(_) => {}
+        // A log that cannot be written stops nothing.
+        Settled::Not(error) => drop(Python::attach(|py| log(py, error))),
+    }
 }

@@ -58,9 +58,7 @@ fn with(route: Route, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Route> {
 }
 
 fn statuses(route: Route, by_case: HashMap<String, u16>) -> PyResult<Route> {
-    by_case.into_iter().try_fold(route, |route, (name, status)| {
-        told(route.status(case(&name)?, status))
-    })
+    by_case.into_iter().try_fold(route, |route, (name, status)| told(route.status(case(&name)?, status)))
 }
 
 /// A case by its name.
