@@ -61,5 +61,9 @@ __all__ = [
 ]
 
 _native.register_errors(
-    {error.code: error for error in vars(errors).values() if isinstance(error, type) and issubclass(error, Exception)}
+    {
+        error.code: error
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, errors.KeyledgerError)
+    }
 )
