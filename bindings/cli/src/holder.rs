@@ -29,13 +29,13 @@ pub(crate) fn in_the_way_of_restore(path: &Path) -> Failure {
 }
 
 /// How long it is worth waiting for whoever holds the file: this very program soon lets go of it, and somebody who is not there
-/// any more has just done so.
+/// any more has just done so. Where the system does not tell, that is a guess, and a short one.
 pub(crate) fn patience(path: &Path) -> Duration {
     let others = found(path);
-    if others.is_empty() {
+    if is_this_program(&others) || (others.is_empty() && cfg!(target_os = "linux")) {
+        Duration::from_secs(10)
+    } else if others.is_empty() {
         Duration::from_millis(500)
-    } else if is_this_program(&others) {
-        Duration::from_secs(5)
     } else {
         Duration::ZERO
     }
@@ -71,7 +71,9 @@ fn holders(path: &Path) -> Vec<Holder> {
         // Other people's open files are not shown; who locks what is shown to all.
         found = proc::with_lock(file.ino());
     }
-    found.into_iter().map(|process| Holder { process, program: proc::program(process) }).collect()
+    // One that has ended meanwhile holds nothing.
+    let holder = |process| Some(Holder { process, program: proc::program(process)? });
+    found.into_iter().filter_map(holder).collect()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -111,10 +113,10 @@ mod proc {
         (file.rsplit(':').next()? == inode.to_string()).then(|| process.parse().ok())?
     }
 
-    /// What a process runs.
-    pub(super) fn program(process: u32) -> String {
-        let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-        if name.trim().is_empty() { "a program".to_owned() } else { name.trim().to_owned() }
+    /// What a process runs; `None`: it has ended.
+    pub(super) fn program(process: u32) -> Option<String> {
+        let name = fs::read_to_string(format!("/proc/{process}/comm")).ok()?;
+        Some(if name.trim().is_empty() { "a program".to_owned() } else { name.trim().to_owned() })
     }
 }
 
