@@ -54,7 +54,7 @@ class Course:
             told = self._hold(held)
             is_over = not isinstance(told, Flowing)
             return told
-        except Exception as error:  # noqa: BLE001
+        except Exception as error:
             return self._failed(error)
         except BaseException as interrupt:
             self._failed(interrupt)

@@ -28,6 +28,7 @@ def current_claim() -> Claim:
 
     Example:
         bank.charge(amount, idempotency_key=keyledger.current_claim().derive_key("charge"))
+
     """
     within = _within.get()
     if within is None:

@@ -34,7 +34,7 @@ def spoken(response: Any) -> Held:
 
 def release(response: Any) -> None:
     """Closes what a response has open. Its `close` would tell Django that the request has ended."""
-    for closer in response._resource_closers:  # noqa: SLF001
+    for closer in response._resource_closers:
         closer()
 
 
@@ -101,7 +101,7 @@ class _Sink:
         if message["type"] == "http.response.start":
             self._head = message
             return
-        assert self._head is not None  # noqa: S101 (an exchange begins with a head)
+        assert self._head is not None
         more = message.get("more_body", False)
         if self._made.done():
             self._pieces.put_nowait(message["body"])
@@ -125,7 +125,7 @@ class _Sink:
         return await asyncio.shield(self._made)
 
     def _make(self, response: Any) -> None:
-        assert self._head is not None  # noqa: S101 (the same)
+        assert self._head is not None
         fields = [(name.decode("latin-1"), value) for name, value in self._head["headers"]]
         self._made.set_result(_with(response, fields))
 

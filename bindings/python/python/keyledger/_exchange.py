@@ -56,7 +56,7 @@ class Exchange:
         error: BaseException | None = None
         try:
             await app(scope, receive, self)
-        except BaseException as raised:  # noqa: BLE001 (an interrupt is an outcome, too)
+        except BaseException as raised:
             error = raised
         try:
             await self._end(error)
@@ -68,7 +68,7 @@ class Exchange:
     async def __call__(self, message: Message) -> None:
         """Takes one message of the app's."""
         if self.answer is not None or self._is_over:
-            return
+            return None
         if self._claim is None or self._flows:
             return await self._forward(message)
         if message["type"] == "http.response.start":
@@ -89,7 +89,7 @@ class Exchange:
         if self._has_begun:
             self._pieces = None if self._pieces is None or is_long else [*self._pieces, body]
             return await self._stream(body, is_last=is_last)
-        assert self._pieces is not None  # noqa: S101 (a response that streams alone lets go of its beginning)
+        assert self._pieces is not None
         self._pieces.append(body)
         if is_last:
             await self._conclude_whole(b"".join(self._pieces))
@@ -139,7 +139,7 @@ class Exchange:
         if self._claim is None or self._is_over or self._flows:
             return None
         asked, claim = self._asked, self._claim
-        assert asked is not None  # noqa: S101 (they come together)
+        assert asked is not None
         answer, has_to_be_told = await asked.conclude_failure_async(claim)
         self._stop()
         self._is_over = True
@@ -161,7 +161,7 @@ class Exchange:
     async def _deliver(self, answer: Answer) -> None:
         try:
             await send_answer(self._send, answer, self._method)
-        except Exception:  # noqa: BLE001 (a client that has gone away stops nothing; H9)
+        except Exception:
             log.debug("the client has gone before it was answered", exc_info=True)
 
     async def _forward(self, message: Message) -> None:
@@ -169,12 +169,12 @@ class Exchange:
             return await self._send(message)
         try:
             await self._send(message)
-        except Exception:  # noqa: BLE001 (the same)
+        except Exception:
             log.debug("the client has gone while it was answered", exc_info=True)
         return None
 
     def _parts(self) -> tuple[Asked, Claim, Answer]:
-        assert self._asked is not None and self._claim is not None and self._head is not None  # noqa: S101, PT018
+        assert self._asked is not None and self._claim is not None and self._head is not None  # noqa: PT018
         return self._asked, self._claim, self._head
 
     def _stop(self) -> None:

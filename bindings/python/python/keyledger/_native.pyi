@@ -2,11 +2,11 @@
 
 import builtins
 from asyncio import Future
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, ClassVar, Literal, TypeAlias, final
+from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, final
 
-from typing_extensions import Self
+from typing_extensions import Self, Unpack
 
 from keyledger.errors import KeyledgerError
 
@@ -27,6 +27,12 @@ class Fingerprint: ...
 
 class Ledger:
     def __new__(cls, path: object) -> Self: ...
+
+class Operation: ...
+
+class Claim:
+    @property
+    def is_settled(self) -> bool: ...
 
 def register_errors(classes: dict[str, type]) -> None: ...
 
@@ -523,3 +529,137 @@ class Outbox:
         who: str,
         note: str,
     ) -> Future[Entry]: ...
+
+_Lines: TypeAlias = list[tuple[str, bytes]]
+
+class _RouteSettings(TypedDict, total=False):
+    lease: _Span | None
+    retention: _Span | None
+    tombstone: _Span | None
+    wait: _Span | None
+    methods: Sequence[str] | None
+    other_methods: Sequence[str] | None
+    leave_out: Sequence[str] | None
+    only: Sequence[str] | None
+    statuses: Mapping[str, int] | None
+    documentation: str | None
+    not_kept: Sequence[str] | None
+    keep: Callable[[int, str], str | None] | None
+    redact: Callable[[Stored], Stored | None] | None
+    max_body_bytes: int | None
+    max_request_bytes: int | None
+    stream: bool | None
+
+@final
+class Answer:
+    """An HTTP response as a value."""
+
+    def __new__(cls, status: int, fields: Sequence[tuple[str, bytes | str]] = ..., body: bytes = ...) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    @property
+    def status(self) -> int: ...
+    @property
+    def fields(self) -> _Lines: ...
+    @property
+    def body(self) -> bytes: ...
+    def to_stored(self, *, max_response_bytes: int | None = None) -> Response:
+        """The response to give to `complete`, `complete_with` or `fail`."""
+
+@final
+class Stored:
+    """A response as the ledger keeps it; a body that was not kept is None."""
+
+    def __new__(cls, status: int, fields: Sequence[tuple[str, bytes | str]], body: bytes | None) -> Self: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    @staticmethod
+    def of_response(response: Response, *, failed: bool = False) -> Stored:
+        """Reads what an adapter of any language has stored."""
+    @property
+    def status(self) -> int: ...
+    @property
+    def fields(self) -> _Lines: ...
+    @property
+    def body(self) -> bytes | None: ...
+    @property
+    def omitted(self) -> tuple[int, bytes] | None: ...
+
+@final
+class Route:
+    """What a route that takes idempotency keys says of itself."""
+
+    @staticmethod
+    def required(operation: str | Operation, **settings: Unpack[_RouteSettings]) -> Route:
+        """A route that refuses requests without a key."""
+    @staticmethod
+    def optional(operation: str | Operation, **settings: Unpack[_RouteSettings]) -> Route:
+        """A route that lets requests without a key pass."""
+    @property
+    def is_required(self) -> bool: ...
+    @property
+    def methods(self) -> list[str]: ...
+    @property
+    def is_stream(self) -> bool: ...
+    @property
+    def max_body_bytes(self) -> int: ...
+    @property
+    def max_request_bytes(self) -> int: ...
+    @property
+    def wait_seconds(self) -> float: ...
+    def status_of(self, case: str) -> int:
+        """The status with which a case is answered."""
+    def receive(self, method: str, key_lines: Sequence[bytes]) -> str | Answer | None:
+        """The key of a request, an answer that refuses it, or None if it passes."""
+    def begin(
+        self,
+        ledger: Ledger,
+        scope: str,
+        key: str,
+        *,
+        method: str,
+        path: bytes,
+        query: bytes,
+        content_type: bytes | None,
+        body: bytes,
+    ) -> Asked:
+        """What to ask the ledger for a request."""
+    @staticmethod
+    def is_whole(content_length: bytes | None, length: int) -> bool:
+        """Whether a body is the one that was announced."""
+    def no_principal(self) -> Answer:
+        """401."""
+    def too_large(self) -> Answer:
+        """413."""
+    def body_consumed(self) -> Answer:
+        """500."""
+    def unreadable(self) -> Answer:
+        """400."""
+    def not_available(self) -> Answer:
+        """503."""
+    @staticmethod
+    def exposed() -> _Lines:
+        """The fields of a response that leaves before it is settled."""
+
+@final
+class Asked:
+    """A request under a key, as the ledger is asked about it."""
+
+    @property
+    def key_id(self) -> tuple[str, str, str]: ...
+    def rule(self) -> Claim | Answer:
+        """Run the handler under the claim, or send the answer."""
+    def rule_async(self) -> Future[Claim | Answer]:
+        """`rule` on an event loop."""
+    def conclude(self, claim: Claim, response: Answer) -> _Lines | Answer:
+        """Settles by a whole response: fields to add, or the answer in its place."""
+    def conclude_async(self, claim: Claim, response: Answer) -> Future[_Lines | Answer]:
+        """`conclude` on an event loop."""
+    def conclude_past_limit(self, claim: Claim, response: Answer) -> _Lines | Answer:
+        """Settles by a response that goes on past the limit."""
+    def conclude_past_limit_async(self, claim: Claim, response: Answer) -> Future[_Lines | Answer]:
+        """`conclude_past_limit` on an event loop."""
+    def conclude_failure(self, claim: Claim) -> tuple[Answer, bool]:
+        """Settles the claim of a handler that raised: the answer, and whether it has to be told."""
+    def conclude_failure_async(self, claim: Claim) -> Future[tuple[Answer, bool]]:
+        """`conclude_failure` on an event loop."""

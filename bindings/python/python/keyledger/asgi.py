@@ -5,6 +5,7 @@ Example:
         return connection["state"]["user_id"]      # put there by your authentication; None is answered with 401
 
     app = IdempotencyMiddleware(app, ledger=keyledger.open("shop.kl"), route=Route.required("repeatable"), scope=scope)
+
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ async def principal_of(scope_of: Callable[[Any], Any], request: Any) -> object:
     try:
         told = scope_of(request)
         return await told if inspect.isawaitable(told) else told
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         no_scope(error)
         return None
 

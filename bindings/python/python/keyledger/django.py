@@ -14,6 +14,7 @@ Example:
     @keyledger.django.idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
     def charge(request):
         return JsonResponse(bank.charge(key=request.claim.derive_key("charge")))
+
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class _AsyncMiddleware(_Middleware):
         return await _serve_async(self._terms, request, call)
 
 
-class _Told(Exception):  # noqa: N818 (it stands for the error that Django has told already)
+class _Told(Exception):
     """The view raised, and Django has logged it."""
 
 
@@ -254,7 +255,7 @@ def _read(request: Any, head: Head, route: Route) -> bytes | Answer:
         return route.too_large()
     if hasattr(request, "_body"):
         return bytes(request.body)
-    if request._read_started:  # noqa: SLF001 (Django has no other word for it)
+    if request._read_started:
         return route.body_consumed()
     if head.is_chunked and hasattr(request, "environ"):
         return _read_chunks(request, head, route)
@@ -276,7 +277,7 @@ def _read_chunks(request: Any, head: Head, route: Route) -> bytes | Answer:
     if isinstance(body, bytes):
         if limit is not None and len(body) > limit:
             return route.too_large()
-        request._body = body  # noqa: SLF001
+        request._body = body
     return body
 
 
@@ -287,5 +288,3 @@ def _is_held(request: Any, question: _Question) -> bool:
 def _hold(request: Any, question: _Question, claim: Claim) -> None:
     request.claim = claim
     request.keyledger_held = (*getattr(request, "keyledger_held", ()), question.asked.key_id)
-
-

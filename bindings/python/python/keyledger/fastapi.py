@@ -15,6 +15,7 @@ Example:
     @idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
     async def charge(order: Order, claim: RequestClaim) -> Receipt:
         return await bank.charge(order.cents, idempotency_key=claim.derive_key("charge"))
+
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ Example:
 
     app = Flask(__name__)
     app.wsgi_app = IdempotencyMiddleware(app.wsgi_app, ledger=ledger, route=Route.required("repeatable"), scope=scope)
+
 """
 
 from __future__ import annotations
@@ -177,7 +178,7 @@ def principal_of(scope_of: Callable[[Any], Any], request: Any) -> object:
     """What the scope function says; nothing where it raises (H13)."""
     try:
         return scope_of(request)
-    except Exception as error:  # noqa: BLE001
+    except Exception as error:
         no_scope(error)
         return None
 
@@ -193,7 +194,7 @@ def read(environ: Environ, head: Head, route: Route) -> bytes | Answer:
             # A body in chunks that this server does not take apart is none that anybody here can read: `asked` refuses it.
             return b""
         body = _read(stream, limit + 1 if head.content_length is None else int(head.content_length))
-    except Exception as error:  # noqa: BLE001 (each server has its own)
+    except Exception as error:
         # Werkzeug and others have one for bodies that are longer than they allow.
         return (
             route.too_large()

@@ -66,7 +66,7 @@ class Play:
 
     def _settle(self, claim: Claim, settles: Any) -> None:
         if settles is None:
-            return
+            return None
         if settles == "release":
             return claim.release()
         ((how, told),) = settles.items()
@@ -115,7 +115,16 @@ class Script:
 
 
 _SPANS = ("lease", "retention", "tombstone", "wait")
-_PLAIN = ("methods", "max_body_bytes", "max_request_bytes", "documentation", "not_kept", "statuses", "leave_out", "stream")
+_PLAIN = (
+    "methods",
+    "max_body_bytes",
+    "max_request_bytes",
+    "documentation",
+    "not_kept",
+    "statuses",
+    "leave_out",
+    "stream",
+)
 
 
 def route_of(scenario: Scenario) -> Route | None:

@@ -7,7 +7,6 @@ import threading
 from typing import Any
 
 import uvicorn
-
 from keyledger import asgi
 from keyledger._current import current_claim
 from keyledger.asgi import IdempotencyMiddleware
@@ -27,7 +26,9 @@ class AsgiServer:
         self.joins = joins
         self._make, self._app, self._active = make, None, 0
         # The lifespan is no part of it: there is another app for each world.
-        config = uvicorn.Config(self._serve, port=0, log_level="critical", interface="asgi3", lifespan="off", http="h11")
+        config = uvicorn.Config(
+            self._serve, port=0, log_level="critical", interface="asgi3", lifespan="off", http="h11"
+        )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
@@ -48,7 +49,7 @@ class AsgiServer:
         self._app = self._make(world)
 
     def is_idle(self) -> bool:
-        return self._active == 0 and not asgi._tasks  # noqa: SLF001
+        return self._active == 0 and not asgi._tasks
 
     def stop(self) -> None:
         self._server.should_exit = True

@@ -85,7 +85,7 @@ class Stage:
     def _receive(self, connection: socket.socket, asked: Request | None = None) -> Answer | None:
         return receive(connection, has_body=asked is None or asked.method != "HEAD")
 
-    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:  # noqa: FBT001, FBT002
+    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:
         self._world.gate.expect(waits=not queued)
         connection = send(self._server.port, Request(request or {}))
         gate: threading.Event | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
-
 from keyledger._http import Head, asked, own
 from keyledger._native import Asked, Claim
 from keyledger.http import Answer
@@ -48,7 +47,7 @@ class PureStage(Stage):
         begun = self._begin(Request(request or {}))
         compare(_sent(begun if isinstance(begun, Answer) else self._end(begun)), expect)
 
-    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:  # noqa: ARG002, FBT001, FBT002
+    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:  # noqa: ARG002
         begun = self._begin(Request(request or {}))
         assert isinstance(begun, Running)
         self._begun[words["as"]] = begun
@@ -80,7 +79,9 @@ class PureStage(Stage):
         user = None if request.user == "raises" else request.user
         path, _, query = request.target.encode().partition(b"?")
         kind = None if request.type is None else request.type.encode()
-        question = asked(world.ledger, route, user, key, Head(request.method, path, query, kind, None, False), request.body)  # noqa: FBT003
+        question = asked(
+            world.ledger, route, user, key, Head(request.method, path, query, kind, None, False), request.body
+        )
         ruling = question if isinstance(question, Answer) else question.rule()
         if isinstance(question, Answer) or isinstance(ruling, Answer):
             return ruling  # type: ignore[return-value]
