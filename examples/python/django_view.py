@@ -3,7 +3,8 @@
     pip install 'keyledger[django]'
     python examples/python/django_view.py
 
-All of a project in one file. It asks itself, and ends. To serve it: `gunicorn --chdir examples/python django_view:application`.
+All of a project in one file. It asks itself, and ends. To serve it:
+`gunicorn --chdir examples/python django_view:application`.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import os
 import tempfile
 
 import django
-import keyledger
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, JsonResponse
 from django.test import Client
 from django.urls import path
+
+import keyledger
 from keyledger.django import Route, idempotent
 
 settings.configure(
@@ -30,7 +32,7 @@ ledger = keyledger.open(FILE, shared=True)
 
 
 def scope(request: HttpRequest) -> str | None:
-    """Whose key it is. In a project with accounts: `str(request.user.pk) if request.user.is_authenticated else None`."""
+    """Whose key it is. With accounts: `str(request.user.pk) if request.user.is_authenticated else None`."""
     return request.headers.get("User")
 
 

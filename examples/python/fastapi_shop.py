@@ -17,10 +17,11 @@ import tempfile
 from typing import Annotated
 
 import httpx
-import keyledger
 from fastapi import Depends, FastAPI, Header, HTTPException
-from keyledger.fastapi import IdempotencyRoute, RequestClaim, Route, idempotent
 from pydantic import BaseModel
+
+import keyledger
+from keyledger.fastapi import IdempotencyRoute, RequestClaim, Route, idempotent
 
 FILE = os.environ.get("SHOP_LEDGER") or os.path.join(tempfile.mkdtemp(), "shop.kl")
 # Shared: `uvicorn --workers 4` opens it four times.

@@ -16,8 +16,9 @@ import os
 import tempfile
 from typing import Any
 
-import keyledger
 from flask import Flask, request
+
+import keyledger
 from keyledger.wsgi import Answer, IdempotencyMiddleware, Route
 
 SECRET = os.environ.get("WEBHOOK_SECRET", "only for this example").encode()
@@ -28,7 +29,7 @@ app = Flask(__name__)
 
 @app.post("/events")
 def take() -> dict[str, str]:
-    """InLedger: the event's row and the answer are stored together, or not at all. The sender is answered from what is stored."""
+    """InLedger: the event's row and the answer are stored together, or not at all, and told from there."""
     event = request.get_json()
     claim = keyledger.current_claim()
 

@@ -1,4 +1,4 @@
-"""One request under a key in a thread of its server's: the handler's response is held back until its outcome is stored (H8, H9)."""
+"""One request under a key in a server's thread: the response is held back until its outcome is stored (H8, H9)."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Course:
             for piece in held.pieces:
                 body.append(piece)
                 length += len(piece)
-                # One that ends with this, by what it says of itself, is known whole: its length and hash can be told (H11).
+                # One that ends with this, by its own word, is known whole: its length and hash can be told (H11).
                 if length > self._route.max_body_bytes and length != held.length:
                     return self._past_limit(held, body)
         except BaseException:
@@ -130,7 +130,7 @@ class Course:
 
 
 class _Rest:
-    """A body that flows. A client that goes away, which a server tells by closing it, does not stop what makes it (H9)."""
+    """A body that flows. A client that goes away, told by closing it, does not stop what makes it (H9)."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
 from typing import Any
 
 from keyledger import _current
@@ -29,7 +30,7 @@ def start_of(status: int, fields: list[tuple[str, bytes]]) -> Message:
 
 
 class Exchange:
-    """What the app is given as `send`. Without a claim everything passes; with one, the response waits for its outcome."""
+    """The app's `send`. Without a claim everything passes; with one, the response waits for its outcome."""
 
     def __init__(self, route: Route, send: Send, scope: MutableMapping[str, Any]) -> None:
         self.route = route
@@ -75,6 +76,7 @@ class Exchange:
             await self._start(message)
         elif message["type"] == "http.response.body" and self._head is not None:
             await self._more(message.get("body", b""), is_last=not message.get("more_body", False))
+        return None
 
     async def _start(self, message: Message) -> None:
         fields = [(bytes(name).decode("latin-1"), bytes(value)) for name, value in message.get("headers", ())]
@@ -156,7 +158,7 @@ class Exchange:
     def _is_mapped(self) -> bool:
         """Whether the app that this is a part of has a handler of its own for errors that nobody handles."""
         handlers = getattr(self._scope.get("app"), "exception_handlers", None) or {}
-        return 500 in handlers or Exception in handlers
+        return HTTPStatus.INTERNAL_SERVER_ERROR in handlers or Exception in handlers
 
     async def _deliver(self, answer: Answer) -> None:
         try:

@@ -1,4 +1,4 @@
-"""What the adapters share: from a request to what the ledger is asked, and from a response to the lines that are sent."""
+"""What the adapters share: from a request to what the ledger is asked, and from a response to what is sent."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def chosen(route: Route | Callable[[_T], Route | None], request: _T) -> Route | 
     return route if isinstance(route, Route) else route(request)
 
 
-def asked(
+def asked(  # noqa: PLR0917
     ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, body: bytes
 ) -> Asked | Answer:
     """What to ask the ledger, or the answer where it cannot be asked (H13, H17)."""
@@ -92,7 +92,7 @@ def framed(answer: Answer, method: str) -> tuple[list[Line], bytes]:
 
 
 def own(response: Answer, added: Iterable[Line], method: str) -> Answer:
-    """A handler's response with what the adapter says; its length is recomputed, save for a HEAD, which has no body to count."""
+    """A handler's response with what the adapter says. Its length is recomputed, save for a HEAD, which has no body."""
     dropped = _OWN if method == "HEAD" else (*_OWN, "content-length")
     kept = [line for line in response.fields if line[0].lower() not in dropped]
     return Answer(response.status, [*kept, *added], response.body)

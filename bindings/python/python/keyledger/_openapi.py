@@ -28,7 +28,7 @@ _PROBLEM = {
         "key_advice": {
             "type": "string",
             "enum": ["reuse", "rotate", "reconcile"],
-            "description": "What to do with the key: send it again later, take another, or find out first whether it happened.",
+            "description": "Whether to send the key again later, take another, or find out first what happened.",
         },
     },
 }

@@ -24,7 +24,7 @@ __all__ = ["Answer", "IdempotencyMiddleware", "Route"]
 
 Connection = MutableMapping[str, Any]
 App = Callable[[Connection, Receive, Send], Awaitable[None]]
-ScopeOf = Callable[[Connection], "str | None | Awaitable[str | None]"]
+ScopeOf = Callable[[Connection], "str | Awaitable[str | None] | None"]
 RouteOf = Callable[[Connection], "Route | None"]
 
 _tasks: set[asyncio.Task[None]] = set()
@@ -33,19 +33,21 @@ _tasks: set[asyncio.Task[None]] = set()
 class IdempotencyMiddleware:
     """Guards what is below it: a request with a key runs once, and every retry is told that answer.
 
-    `route` is one `Route` for all that comes here, or a function of the ASGI connection scope that gives one, or None where keys are
-    inert. `scope` is a function of the same, async or not, that reads what authentication has left there; raising, or returning None,
-    is a 401 and touches no record. `ledger` may be a function that returns one, such as where it is opened after forking.
+    `route` is one `Route` for all that comes here, or a function of the ASGI connection scope that gives one, or None
+    where keys are inert. `scope` is a function of the same, async or not, that reads what authentication has left
+    there; raising, or returning None, is a 401 and touches no record. `ledger` may be a function that returns one,
+    such as where it is opened after forking.
 
-    The handler runs in a task of its own: a client that goes away stops neither it nor the storing. It finds its claim as
-    `keyledger.current_claim()` and in `scope["state"]["claim"]`.
+    The handler runs in a task of its own: a client that goes away stops neither it nor the storing. It finds its
+    claim as `keyledger.current_claim()` and in `scope["state"]["claim"]`.
     """
 
     def __init__(self, app: App, *, ledger: LedgerOf, route: Route | RouteOf, scope: ScopeOf) -> None:
         self.app = app
         self._ledger, self._route, self._scope = ledger, route, scope
 
-    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:  # noqa: PLR0911
+        """Serves a request."""
         if scope["type"] != "http" or (route := chosen(self._route, scope)) is None:
             return await self.app(scope, receive, send)
         key = route.receive(scope["method"], key_lines(scope))
@@ -81,7 +83,7 @@ class IdempotencyMiddleware:
 
     @staticmethod
     async def idle() -> None:
-        """Returns when no handler runs under a key, also for clients that have gone away, and what they came to is stored.
+        """Returns when no handler runs under a key, for clients that are gone either, and what they came to is stored.
 
         To be awaited when the server has stopped, before the ledger is closed.
         """
@@ -157,7 +159,7 @@ async def _gone(receive: Receive) -> None:
 
 
 def replayed(body: bytes, receive: Receive | None = None) -> Receive:
-    """A `receive` that gives the body once more, and then what `receive` has; without one it never says that the client has gone (H9)."""
+    """A `receive` that gives the body again, then what `receive` has; with none, no word of a gone client (H9)."""
     is_given = False
 
     async def replay() -> MutableMapping[str, Any]:

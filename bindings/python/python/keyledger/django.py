@@ -66,13 +66,14 @@ class _Question(NamedTuple):
 
 
 def middleware(*, ledger: LedgerOf, route: Route | RouteOf, scope: ScopeOf) -> Callable[[Callable[..., Any]], Any]:
-    """What MIDDLEWARE names. `route` is a `Route`, or a function of the request that gives one, or None where keys are inert.
+    """What MIDDLEWARE names. `route` is a `Route`, or a function of the request: None where keys are inert.
 
-    `scope` is a function of the request, async or not, that says whose key it is; raising, or returning None, is a 401 and touches no
-    record. `ledger` may be a function that returns one, such as where it is opened after forking.
+    `scope` is a function of the request, async or not, that says whose key it is; raising, or returning None, is a
+    401 and touches no record. `ledger` may be a function that returns one, such as where it is opened after forking.
 
-    A view finds its claim as `request.claim` and `keyledger.current_claim()`; an async one runs in a task of its own, which a client that
-    goes away does not cancel. An error that Django has no answer for, and no other middleware has, is told as a problem with advice.
+    A view finds its claim as `request.claim` and `keyledger.current_claim()`; an async one runs in a task of its own,
+    which a client that goes away does not cancel. An error that Django has no answer for, and no other middleware
+    has, is told as a problem with advice.
     """
     terms = _Terms(ledger, route, scope)
 
@@ -249,7 +250,7 @@ def _head_of(request: Any) -> Head:
     return asgi.head_of(request.scope) if hasattr(request, "scope") else wsgi.head_of(request.environ)
 
 
-def _read(request: Any, head: Head, route: Route) -> bytes | Answer:
+def _read(request: Any, head: Head, route: Route) -> bytes | Answer:  # noqa: PLR0911
     """The body; Django gives it to the view once more."""
     if head.announces_over(route.max_request_bytes):
         return route.too_large()

@@ -1,6 +1,7 @@
 """Idempotency keys for FastAPI: on one endpoint, or on all of a router.
 
-Both run after authentication: `scope` is a dependency like any other, with dependencies of its own, and says whose key it is.
+Both run after authentication: `scope` is a dependency like any other, with dependencies of its own, and says whose
+key it is.
 
 Example:
     from keyledger.fastapi import IdempotencyRoute, RequestClaim, Route, idempotent
@@ -64,10 +65,10 @@ class _Pending(NamedTuple):
 
 
 def claim() -> Claim | None:
-    """The handler's claim, as a dependency: `claim: Claim = Depends(keyledger.fastapi.claim)`, or `claim: RequestClaim`.
+    """The claim, as a dependency: `claim: Claim = Depends(keyledger.fastapi.claim)`, or `claim: RequestClaim`.
 
-    None where a request is not protected: without a key on a route where it is optional, or with a method that takes none. It belongs
-    on the endpoint: other dependencies are resolved before there is a claim.
+    None where a request is not protected: without a key on a route where it is optional, or with a method that takes
+    none. It belongs on the endpoint: other dependencies are resolved before there is a claim.
     """
     raise RuntimeError(
         "there is no claim yet: ask for it in the endpoint itself, which has to be @idempotent or of a route_class"
@@ -81,9 +82,9 @@ RequestClaim = Annotated[Claim, Depends(claim)]
 def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[..., Any]) -> Callable[[_F], _F]:
     """One endpoint: below `@app.post(...)`, of an app or router whose `route_class` is `IdempotencyRoute`.
 
-    `scope` is a dependency that returns whose key it is, such as the id of a user. Where it returns None, or raises what is no
-    `HTTPException`, the answer is 401, and no record is touched. `route` may be a function of the ASGI connection scope. `ledger` may be
-    a function that returns one.
+    `scope` is a dependency that returns whose key it is, such as the id of a user. Where it returns None, or raises
+    what is no `HTTPException`, the answer is 401, and no record is touched. `route` may be a function of the ASGI
+    connection scope. `ledger` may be a function that returns one.
 
     The endpoint runs in a task of its own: a client that goes away stops neither it nor the storing. Its claim is
     `keyledger.current_claim()`, `request.state.claim`, and a parameter annotated as `RequestClaim`.
@@ -111,7 +112,7 @@ class IdempotencyRoute(APIRoute):
         super().__init__(path, endpoint, **settings)
 
     async def handle(self, scope: Connection, receive: Receive, send: Send) -> None:
-        """Serves a request: the body is read here, before anything parses it; the ledger is asked once the principal is known."""
+        """Serves a request: the body is read before anything parses it; the ledger is asked once the principal is known."""
         if self._own is None:
             return await super().handle(scope, receive, send)
         route = chosen(self._own.route, scope)
@@ -119,9 +120,11 @@ class IdempotencyRoute(APIRoute):
         if route is None or key is None:
             return await super().handle({**scope, _PENDING: None}, receive, send)
         head = head_of(scope)
-        body = key if isinstance(key, Answer) else await read(receive, head, route)
-        if isinstance(key, Answer) or isinstance(body, Answer):
-            return await send_answer(send, key if isinstance(key, Answer) else body, scope["method"])  # type: ignore[arg-type]
+        if isinstance(key, Answer):
+            return await send_answer(send, key, scope["method"])
+        body = await read(receive, head, route)
+        if isinstance(body, Answer):
+            return await send_answer(send, body, scope["method"])
         exchange = Exchange(route, send, scope)
         pending = _Pending(route, key, head, body, receive, exchange)
         return await run_apart(super().handle, {**guarded(scope), _PENDING: pending}, body, exchange)

@@ -1,4 +1,4 @@
-"""HTTP: what a route says of itself, and responses as values. The adapters are `keyledger.asgi`, `wsgi`, `fastapi` and `django`."""
+"""What a route says of itself, and responses as values. Adapters: `keyledger.asgi`, `wsgi`, `fastapi`, `django`."""
 
 from __future__ import annotations
 

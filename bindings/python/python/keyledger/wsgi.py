@@ -35,9 +35,10 @@ CLAIM = "keyledger.claim"
 class IdempotencyMiddleware:
     """Guards what is below it: a request with a key runs once, and every retry is told that answer.
 
-    `route` is one `Route` for all that comes here, or a function of the environ that gives one, or None where keys are inert. `scope` is
-    a function of the environ that reads what authentication has left there; raising, or returning None, is a 401 and touches no record.
-    `ledger` may be a function that returns one, such as where it is opened after forking.
+    `route` is one `Route` for all that comes here, or a function of the environ that gives one, or None where keys
+    are inert. `scope` is a function of the environ that reads what authentication has left there; raising, or
+    returning None, is a 401 and touches no record. `ledger` may be a function that returns one, such as where it is
+    opened after forking.
 
     The handler finds its claim as `keyledger.current_claim()` and in `environ["keyledger.claim"]`.
     """
@@ -47,6 +48,7 @@ class IdempotencyMiddleware:
         self._ledger, self._route, self._scope = ledger, route, scope
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
+        """Serves a request."""
         method = environ["REQUEST_METHOD"]
         route = chosen(self._route, environ)
         key = None if route is None else route.receive(method, key_lines(environ))
@@ -191,7 +193,7 @@ def read(environ: Environ, head: Head, route: Route) -> bytes | Answer:
     stream = environ["wsgi.input"]
     try:
         if head.content_length is None and not (head.is_chunked and environ.get("wsgi.input_terminated")):
-            # A body in chunks that this server does not take apart is none that anybody here can read: `asked` refuses it.
+            # A body in chunks that this server does not take apart cannot be read here: `asked` refuses it.
             return b""
         body = _read(stream, limit + 1 if head.content_length is None else int(head.content_length))
     except Exception as error:
@@ -203,7 +205,7 @@ def read(environ: Environ, head: Head, route: Route) -> bytes | Answer:
         )
     if len(body) > limit:
         return route.too_large()
-    # Something of it, but not all: the client is gone. Nothing of it: somebody has read it, and `asked` tells how to order things.
+    # Some of it, but not all: the client is gone. Nothing: somebody has read it, and `asked` tells how to order things.
     return body if not body or Route.is_whole(head.content_length, len(body)) else route.unreadable()
 
 

@@ -19,7 +19,7 @@ def texts(answer: Answer, name: str) -> list[str]:
 
 
 def compare(got: Answer | None, expected: dict[str, Any], *, joins: bool = False) -> None:
-    """`joins` where a framework has one line of a name: then the values of several are one list (RFC 9110, section 5.3)."""
+    """`joins` where a framework has one line of a name: several are one list then (RFC 9110, section 5.3)."""
     if expected.get("broken"):
         assert got is None, f"the answer did not break off: {got}"
         return

@@ -13,7 +13,7 @@ Answers = dict[tuple[str, str], set[tuple[int, bytes]]]
 
 
 class Crowd:
-    """`many` clients, each of which asks for all keys, in an order of its own, and each key on one of the paths in turn."""
+    """`many` clients, each of which asks for all keys, in an order of its own, each on one of the paths in turn."""
 
     def __init__(self, port: int, paths: tuple[str, ...], keys: int, many: int) -> None:
         self._port, self._paths, self._keys = port, paths, keys

@@ -7,6 +7,7 @@ import os
 from typing import Any
 
 from flask import Flask
+
 from keyledger._native import Ledger
 from keyledger.wsgi import IdempotencyMiddleware, Route
 

@@ -7,6 +7,7 @@ import threading
 from typing import Any
 
 import uvicorn
+
 from keyledger import asgi
 from keyledger._current import current_claim
 from keyledger.asgi import IdempotencyMiddleware
@@ -89,7 +90,7 @@ def principal(user: str | None) -> str | None:
 def bare(world: World) -> Any:
     """The adapter itself, around an app that knows no framework."""
 
-    async def app(scope: Any, receive: Any, send: Any) -> None:
+    async def app(_scope: Any, receive: Any, send: Any) -> None:
         while (await receive()).get("more_body"):
             pass
         ending = (await play(world)).end()

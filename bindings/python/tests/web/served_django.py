@@ -12,6 +12,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.core.handlers.wsgi import WSGIHandler
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import re_path
+
 from keyledger.django import middleware
 
 from . import served_asgi, served_wsgi

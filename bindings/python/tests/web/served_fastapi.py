@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
+
 from keyledger.fastapi import IdempotencyRoute, idempotent
 
 from .handler import Ending

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from flask import Flask, Response, request
-from keyledger.wsgi import IdempotencyMiddleware
 from werkzeug.serving import WSGIRequestHandler, make_server
+
+from keyledger.wsgi import IdempotencyMiddleware
 
 from .handler import Ending, Play
 from .served_asgi import METHODS, claim_or_none, principal

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import pytest
+
 from keyledger._http import Head, asked, own
 from keyledger._native import Asked, Claim
 from keyledger.http import Answer

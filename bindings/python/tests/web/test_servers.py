@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from keyledger._native import Ledger
 
 from .crowd import Crowd

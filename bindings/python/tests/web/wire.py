@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import random
 import socket
 
@@ -69,7 +70,7 @@ def _framed(request: Request) -> bytes:
         return request.body
     chance = random.Random(len(request.body) + request.pieces)
     cuts = sorted({0, len(request.body), *(chance.randrange(1, len(request.body)) for _ in range(request.pieces - 1))})
-    pieces = [request.body[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    pieces = [request.body[start:end] for start, end in itertools.pairwise(cuts)]
     return b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
 
 
