@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Generic, TypeAlias, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, cast
 
 from keyledger import _native
 from keyledger._native import Delivery, DeliveryOutcome, HttpAnswer, HttpRequest, KeyField
@@ -24,6 +24,29 @@ AsksLater: TypeAlias = "Callable[[str, HttpRequest], Fields | Awaitable[Fields |
 AuthorizeT = TypeVar("AuthorizeT")
 
 TIMEOUT_SECONDS = 20.0
+
+
+class Settings(TypedDict, total=False):
+    """What every transport can be told; see `HttpTransport`."""
+
+    identity: Identity
+    key_field: KeyField
+    secret: Iterable[str]
+    timeout: float | timedelta
+    answer_bytes_max: int
+    classify: Classify
+
+
+class BlockingSettings(Settings, total=False):
+    """The same, with who gives credentials."""
+
+    authorize: Asks
+
+
+class AwaitingSettings(Settings, total=False):
+    """The same, with who gives credentials; it may be a coroutine function."""
+
+    authorize: AsksLater
 
 
 class SignedOut(Exception):

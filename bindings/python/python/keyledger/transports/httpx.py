@@ -15,10 +15,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import httpx
+from typing_extensions import Unpack
 
 from keyledger._native import HttpAnswer
 from keyledger.transports._http import (
+    AwaitingSettings,
     AwaitingTransport,
+    BlockingSettings,
     BlockingTransport,
     Body,
     Deadline,
@@ -72,7 +75,7 @@ def _lines(response: httpx.Response) -> list[tuple[str, bytes]]:
 class HttpxTransport(BlockingTransport):
     """Sends over an `httpx.Client`, blocking. It is safe on several threads, as the client is."""
 
-    def __init__(self, client: httpx.Client | None = None, **settings: Any) -> None:
+    def __init__(self, client: httpx.Client | None = None, **settings: Unpack[BlockingSettings]) -> None:
         """Use `client`, with its proxies, certificates and limits; default: one of its own.
 
         The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out
@@ -116,7 +119,7 @@ class HttpxTransport(BlockingTransport):
 class AsyncHttpxTransport(AwaitingTransport):
     """Sends over an `httpx.AsyncClient`; with `async with outbox.driver(...)` and `drain_async`."""
 
-    def __init__(self, client: httpx.AsyncClient | None = None, **settings: Any) -> None:
+    def __init__(self, client: httpx.AsyncClient | None = None, **settings: Unpack[AwaitingSettings]) -> None:
         """Use `client`, with its proxies, certificates and limits; default: one of its own for each event loop.
 
         The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out

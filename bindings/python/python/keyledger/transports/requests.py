@@ -17,9 +17,10 @@ from typing import Any
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
+from typing_extensions import Unpack
 
 from keyledger._native import HttpAnswer
-from keyledger.transports._http import BlockingTransport, Body, Deadline, Lines, Silence, own_fields
+from keyledger.transports._http import BlockingSettings, BlockingTransport, Body, Deadline, Lines, Silence, own_fields
 
 __all__ = ["RequestsTransport"]
 
@@ -41,7 +42,7 @@ _BEFORE_CONNECTING = (
 class RequestsTransport(BlockingTransport):
     """Sends over a `requests.Session`, blocking: the caller's one, or one of its own for each send under way."""
 
-    def __init__(self, session: requests.Session | None = None, **settings: Any) -> None:
+    def __init__(self, session: requests.Session | None = None, **settings: Unpack[BlockingSettings]) -> None:
         """Use `session`, with its proxies, certificates and adapters. The settings are `HttpTransport`'s.
 
         What a session of the caller's has as auth, cookies and headers goes out with every scope's requests. The
@@ -82,10 +83,8 @@ class RequestsTransport(BlockingTransport):
                 with response:
                     return self._read(response, deadline)
             except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-                is_told = not _resends(session, url) and any(
-                    isinstance(one, _BEFORE_CONNECTING) for one in _chain(error)
-                )
-                raise Silence(f"{type(error).__name__}: {_words(error)}", may_have_left=not is_told) from error
+                may_have_left = _resends(session, url) or not _is_before_connecting(error)
+                raise Silence(f"{type(error).__name__}: {_words(error)}", may_have_left=may_have_left) from error
 
     def close(self) -> None:
         """Close the connections of its own sessions that are not in use."""
