@@ -11,7 +11,6 @@ use keyledger::options::RESPONSE_BYTES_MAX;
 use keyledger::{Delivery, DeliveryOutcome, Enqueue, Scope, Transport};
 use ureq::Agent;
 
-use super::reading::Unanswered;
 use super::redirect::{Redirect, redirect};
 use super::request::{KeyField, Request, RequestError};
 use super::sending::{REDIRECTS_MAX, answered, silent, to_send, unsendable};
