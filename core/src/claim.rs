@@ -105,6 +105,16 @@ impl Claim {
         self.record.effect
     }
 
+    /// How long a heartbeat renews the lease for, where it does not say: the operation's lease.
+    pub fn lease(&self) -> Duration {
+        Duration::from_millis(self.record.retention.lease_ms)
+    }
+
+    /// Which of the ledgers that this process has opened has granted it: the same number for the same ledger, and for no other.
+    pub fn ledger_number(&self) -> u64 {
+        self.engine.number
+    }
+
     /// What the caller of `begin` stored for whoever recovers the record.
     pub fn memo(&self) -> &[u8] {
         &self.record.memo
@@ -288,6 +298,11 @@ impl Claim {
             Some(Ending::Settled(settlement)) => Some(settlement),
             Some(Ending::UnderWay(_) | Ending::Lost | Ending::Taken) | None => None,
         }
+    }
+
+    /// Whether it is still to be settled, by this object: neither settled nor lost nor [taken](Claim::take), and no completion is under way.
+    pub fn is_open(&self) -> bool {
+        self.ended.is_none()
     }
 
     /// The claim as an object of its own, for bindings to languages in which nothing can be borrowed. What stays behind is used up: it

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use keyledger::{Effect, Key, KeyId, Response, Scope};
+use keyledger::{Effect, Key, OperationName, Response, Scope};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -69,6 +69,10 @@ impl Text {
         Ok(Scope::from_utf8(&self.0)?)
     }
 
+    pub(crate) fn operation(&self) -> Told<OperationName> {
+        Ok(OperationName::from_utf8(&self.0)?)
+    }
+
     pub(crate) fn key(&self) -> Told<Key> {
         Ok(Key::from_utf8(&self.0)?)
     }
@@ -100,9 +104,4 @@ impl<'py> FromPyObject<'_, 'py> for Answer {
             Err(_) => Err(PyTypeError::new_err("a response is a keyledger.Response, bytes, or text")),
         }
     }
-}
-
-/// A key id: whose record it is.
-pub(crate) fn key_id(scope: &Text, operation: &str, key: &Text) -> Told<KeyId> {
-    Ok(KeyId::new(scope.scope()?, operation, key.key()?)?)
 }

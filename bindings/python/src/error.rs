@@ -15,6 +15,12 @@ pub(crate) fn register_errors(py: Python<'_>, classes: Bound<'_, PyDict>) {
     let _ = CLASSES.set(py, classes.unbind());
 }
 
+/// Every code of the core's.
+#[pyfunction]
+pub(crate) fn error_codes() -> Vec<&'static str> {
+    keyledger::ErrorCode::ALL.iter().map(|code| code.as_str()).collect()
+}
+
 /// A call that could not be answered, on its way to Python.
 #[derive(Debug)]
 pub(crate) struct Failure(PyErr);

@@ -1,22 +1,26 @@
 //! What was asked, as 32 bytes (section 8).
 
-use keyledger::Fingerprint;
-use pyo3::exceptions::PyValueError;
+use keyledger::{Fingerprint, HttpRequest, Members, PointerError};
+use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 
-/// The hash of a request, or said on purpose: unchecked.
+use crate::error::invalid_argument;
+
+/// What was asked, as a hash that tells a retry from another request under the same key; or `unchecked`, said on purpose (F7).
 #[pyclass(name = "Fingerprint", module = "keyledger", frozen, eq, hash, from_py_object)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyFingerprint(pub(crate) Fingerprint);
 
 #[pymethods]
 impl PyFingerprint {
+    /// Requests under one key are not told apart, on purpose (F7).
     #[staticmethod]
     fn unchecked() -> Self {
         PyFingerprint(Fingerprint::unchecked())
     }
 
-    /// Of byte strings (F2).
+    /// Of byte strings (F2): no other list of them has it, however the bytes are distributed.
     #[staticmethod]
     #[pyo3(signature = (*parts))]
     fn of_bytes(parts: Vec<Vec<u8>>) -> Self {
@@ -24,13 +28,49 @@ impl PyFingerprint {
         PyFingerprint(Fingerprint::of_bytes(&parts))
     }
 
-    /// Of JSON text (F1).
+    /// Of a JSON value: dicts, lists, text, numbers, True, False and None (F1). The order of members does not count.
+    ///
+    /// Raises `InvalidArgument` for what JSON cannot hold, numbers that are no finite doubles, integers that a double cannot hold, and text
+    /// that UTF-8 cannot hold. Sets, dates and objects are for a `default` of your own: write them as JSON values first.
     #[staticmethod]
-    fn of_json_text(text: &str) -> PyResult<Self> {
-        let made = Fingerprint::of_json_text(text);
-        made.map(PyFingerprint).map_err(|error| PyValueError::new_err(error.to_string()))
+    #[pyo3(signature = (value, *, members=None))]
+    fn of_json(py: Python<'_>, value: &Bound<'_, PyAny>, members: Option<&PyMembers>) -> PyResult<Self> {
+        static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let dumps = DUMPS.import(py, "keyledger._json", "dumps")?;
+        let text: String = dumps.call1((value,)).and_then(|text| text.extract()).map_err(|error| refused(py, error))?;
+        Self::of_json_text(Given::Text(text), members)
     }
 
+    /// Of JSON text, or its bytes in UTF-8 (F1). Raises `InvalidArgument` for whatever two parsers might read in two ways.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, members=None))]
+    fn of_json_text(text: Given, members: Option<&PyMembers>) -> PyResult<Self> {
+        let made = Fingerprint::of_json_text_with(text.bytes(), &of(members));
+        made.map(PyFingerprint).map_err(|error| invalid_argument(error.to_string()))
+    }
+
+    /// Of an HTTP request as it was received (F3). Never an error: a body that is not the JSON it says it is counts byte for byte.
+    #[staticmethod]
+    #[pyo3(signature = (method, path, *, query=Given::Text(String::new()), content_type=None, body=Given::Text(String::new()), members=None))]
+    fn of_http(
+        method: Given,
+        path: Given,
+        query: Given,
+        content_type: Option<Given>,
+        body: Given,
+        members: Option<&PyMembers>,
+    ) -> Self {
+        let request = HttpRequest {
+            method: method.bytes(),
+            path: path.bytes(),
+            query: query.bytes(),
+            content_type: content_type.as_ref().map(Given::bytes),
+            body: body.bytes(),
+        };
+        PyFingerprint(Fingerprint::of_http(&request, &of(members)))
+    }
+
+    /// The hash in 64 lower-case hexadecimal digits; None for `unchecked`.
     #[getter]
     fn hex(&self) -> Option<String> {
         self.0.hex()
@@ -39,4 +79,59 @@ impl PyFingerprint {
     fn __repr__(&self) -> String {
         format!("Fingerprint({})", self.0)
     }
+}
+
+/// Text, or bytes.
+#[derive(FromPyObject)]
+pub(crate) enum Given {
+    /// Text.
+    Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
+}
+
+impl Given {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Given::Text(text) => text.as_bytes(),
+            Given::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// Which members of a JSON value a fingerprint looks at (F4), by JSON Pointers: `/order/items`.
+#[pyclass(name = "Members", module = "keyledger", frozen)]
+pub(crate) struct PyMembers(Members);
+
+#[pymethods]
+impl PyMembers {
+    /// All but these. Raises `InvalidArgument` for what is no JSON Pointer.
+    #[staticmethod]
+    #[pyo3(signature = (*pointers))]
+    fn leave_out(pointers: Vec<String>) -> PyResult<Self> {
+        Members::leave_out(pointers.iter().map(String::as_str)).map(PyMembers).map_err(unusable)
+    }
+
+    /// These alone. Raises `InvalidArgument` for what is no JSON Pointer.
+    #[staticmethod]
+    #[pyo3(signature = (*pointers))]
+    fn only(pointers: Vec<String>) -> PyResult<Self> {
+        Members::only(pointers.iter().map(String::as_str)).map(PyMembers).map_err(unusable)
+    }
+}
+
+fn unusable(error: PointerError) -> PyErr {
+    invalid_argument(error.to_string())
+}
+
+fn of(members: Option<&PyMembers>) -> Members {
+    members.map_or(Members::All, |members| members.0.clone())
+}
+
+/// What Python has against a value as JSON.
+fn refused(py: Python<'_>, error: PyErr) -> PyErr {
+    let is_about_the_value = error.is_instance_of::<PyValueError>(py)
+        || error.is_instance_of::<PyTypeError>(py)
+        || error.is_instance_of::<PyRecursionError>(py);
+    if is_about_the_value { invalid_argument(format!("no JSON value: {}", error.value(py))) } else { error }
 }

@@ -2,41 +2,54 @@
 
 use std::path::PathBuf;
 
-use keyledger::{Begin, Ledger};
+use keyledger::{Begin, Decision, Ledger};
 use pyo3::prelude::*;
 
 use crate::argument::{Span, Text};
+use crate::begin::{PyBegin, asked};
+use crate::clock::PyManualClock;
 use crate::decision;
 use crate::error::{Told, exception};
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
 use crate::waiting::awaitable;
 
-/// A key ledger in one file, or in memory.
+/// The native half of `keyledger.Ledger`.
 #[pyclass(name = "Ledger", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyLedger(pub(crate) Ledger);
 
-fn asked(
-    operation: &PyOperation,
-    scope: &Text,
-    key: &Text,
-    fingerprint: &PyFingerprint,
-    memo: Vec<u8>,
-    wait: Option<Span>,
-) -> Told<Begin> {
-    let begin = Begin::new(&operation.0, &scope.scope()?, &key.key()?, fingerprint.0);
-    Ok(begin.memo(memo).wait(wait.map(|Span(wait)| wait).unwrap_or_default()))
+impl PyLedger {
+    /// The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
+    fn decide(&self, py: Python<'_>, begin: &Begin) -> PyResult<Py<PyAny>> {
+        let decided = match self.0.begin_at_once(begin) {
+            Ok(None) => py.detach(|| self.0.begin_with(begin)),
+            Ok(Some(decision)) => Ok(decision),
+            Err(error) => Err(error),
+        };
+        told(py, decided)
+    }
+}
+
+fn told(py: Python<'_>, decided: keyledger::Result<Decision>) -> PyResult<Py<PyAny>> {
+    decision::told(py, decided.map_err(|error| exception(py, &error))?)
+}
+
+fn all_told(py: Python<'_>, decided: keyledger::Result<Vec<Decision>>) -> PyResult<Vec<Py<PyAny>>> {
+    let decided = decided.map_err(|error| exception(py, &error))?;
+    decided.into_iter().map(|decision| decision::told(py, decision)).collect()
 }
 
 #[pymethods]
 impl PyLedger {
-    /// `path` of None is a ledger in memory.
     #[new]
-    #[pyo3(signature = (path, *, shared=false, admin_socket=false, max_response_bytes=None, cache_bytes=None))]
+    #[pyo3(signature = (
+        path, *, shared=false, clock=None, admin_socket=false, max_response_bytes=None, cache_bytes=None
+    ))]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
         shared: bool,
+        clock: Option<PyManualClock>,
         admin_socket: bool,
         max_response_bytes: Option<usize>,
         cache_bytes: Option<usize>,
@@ -44,6 +57,9 @@ impl PyLedger {
         let mut builder = Ledger::builder();
         if shared {
             builder = builder.shared();
+        }
+        if let Some(PyManualClock(clock)) = clock {
+            builder = builder.clock(clock);
         }
         if admin_socket {
             builder = builder.admin_socket();
@@ -61,6 +77,13 @@ impl PyLedger {
         Ok(PyLedger(opened?))
     }
 
+    /// Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).
+    ///
+    /// Returns `Acquired`, `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`. For `repeatable` and `at_most_once` the claim is on disk
+    /// on return; for `in_ledger` it need not be (E2). `memo` is up to 4 KiB for whoever recovers the record; `wait` is how long to wait for
+    /// another owner to settle before answering `InProgress`.
+    ///
+    /// Raises `InvalidKey`, `InvalidArgument`, `TooLarge` for the memo, and those of storage. A `begin` that raises has granted nothing (S6).
     #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Vec::new(), wait=None))]
     fn begin(
         &self,
@@ -72,15 +95,15 @@ impl PyLedger {
         memo: Vec<u8>,
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
-        let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
-        let decided = match self.0.begin_at_once(&begin) {
-            Ok(None) => py.detach(|| self.0.begin_with(&begin)),
-            Ok(Some(decision)) => Ok(decision),
-            Err(error) => Err(error),
-        };
-        decision::told(py, decided.map_err(|error| exception(py, &error))?)
+        self.decide(py, &asked(operation, &scope, &key, fingerprint, memo, wait)?)
     }
 
+    /// `begin` of what is asked for as a value.
+    fn begin_with(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
+        self.decide(py, &begin.0)
+    }
+
+    /// `begin` on an event loop. Cancelled before it is told, it grants nothing.
     #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Vec::new(), wait=None))]
     fn begin_async<'py>(
         &self,
@@ -92,12 +115,67 @@ impl PyLedger {
         memo: Vec<u8>,
         wait: Option<Span>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
-        awaitable(py, self.0.begin_with_async(begin), |py, decided| {
-            decision::told(py, decided.map_err(|error| exception(py, &error))?)
+        awaitable(py, self.0.begin_with_async(asked(operation, &scope, &key, fingerprint, memo, wait)?), told)
+    }
+
+    /// `begin_with` on an event loop.
+    fn begin_with_async<'py>(&self, py: Python<'py>, begin: &PyBegin) -> PyResult<Bound<'py, PyAny>> {
+        awaitable(py, self.0.begin_with_async(begin.0.clone()), told)
+    }
+
+    /// Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call.
+    fn begin_many(&self, py: Python<'_>, begins: Vec<PyBegin>) -> PyResult<Vec<Py<PyAny>>> {
+        let begins: Vec<Begin> = begins.into_iter().map(|PyBegin(begin)| begin).collect();
+        let decided = py.detach(|| self.0.begin_many(&begins));
+        all_told(py, decided)
+    }
+
+    /// `begin_many` on an event loop.
+    fn begin_many_async<'py>(&self, py: Python<'py>, begins: Vec<PyBegin>) -> PyResult<Bound<'py, PyAny>> {
+        let begins = begins.into_iter().map(|PyBegin(begin)| begin).collect();
+        awaitable(py, self.0.begin_many_async(begins), |py, decided| {
+            Ok(all_told(py, decided)?.into_pyobject(py)?.into_any().unbind())
         })
     }
 
+    /// As `begin_with` would answer now, save that nothing is granted or stored: where it would grant, the answer is `InProgress` (S9).
+    fn ask(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
+        let decided = py.detach(|| self.0.ask(&begin.0));
+        told(py, decided)
+    }
+
+    /// Checks an operation's name and numbers once, at the start of a program, instead of at its first use.
+    fn declare(&self, operation: &PyOperation) -> Told<()> {
+        Ok(self.0.declare(&operation.0)?)
+    }
+
+    /// A new key for a new operation: a UUIDv7 (F5).
+    fn new_key(&self) -> String {
+        self.0.new_key().as_str().to_owned()
+    }
+
+    /// The longest response that this ledger keeps whole, in bytes (S4).
+    #[getter]
+    fn max_response_bytes(&self) -> usize {
+        self.0.max_response_bytes()
+    }
+
+    /// Lets go of file and lock; calls raise `Suspended` until `resume`. Durable claims stay, and their leases run on (P6).
+    fn suspend(&self, py: Python<'_>) -> Told<()> {
+        Ok(py.detach(|| self.0.suspend())?)
+    }
+
+    /// Takes file and lock again after `suspend`.
+    fn resume(&self, py: Python<'_>) -> Told<()> {
+        Ok(py.detach(|| self.0.resume())?)
+    }
+
+    /// Opens the file again after `Ambiguous` or `Poisoned`. Claims outlive it (S6).
+    fn reopen(&self, py: Python<'_>) -> Told<()> {
+        Ok(py.detach(|| self.0.reopen())?)
+    }
+
+    /// Waits for commits in hand, wakes waiters, lets go of file and lock. Idempotent; later calls raise `Closed` (P7).
     fn close(&self, py: Python<'_>) -> Told<()> {
         Ok(py.detach(|| self.0.close())?)
     }

@@ -10,17 +10,26 @@
 )]
 
 mod argument;
+mod begin;
+mod borrowed;
 mod claim;
 mod client;
+mod clock;
 mod decision;
 mod error;
 mod fingerprint;
 mod http;
+mod janitor;
+mod keeping;
+mod key_id;
 mod ledger;
+mod looking;
 mod operation;
 mod outbox;
 mod patience;
 mod response;
+mod rows;
+mod settling;
 mod waiting;
 
 use pyo3::prelude::*;
@@ -29,19 +38,31 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::begin::{PyBegin, PyErrorMeans};
+    #[pymodule_export]
     use crate::claim::PyClaim;
     #[pymodule_export]
     use crate::client::{PyHttpAnswer, PyHttpRequest, PyHttpSend, PyKeyField, answer_bytes_max};
     #[pymodule_export]
+    use crate::clock::PyManualClock;
+    #[pymodule_export]
     use crate::decision::{Acquired, Gone, InProgress, Mismatch, Parked, Replay};
     #[pymodule_export]
-    use crate::error::register_errors;
+    use crate::error::{error_codes, register_errors};
     #[pymodule_export]
-    use crate::fingerprint::PyFingerprint;
+    use crate::fingerprint::{PyFingerprint, PyMembers};
     #[pymodule_export]
     use crate::http::{answer::PyAnswer, answer::PyStored, asked::Asked, route::PyRoute};
     #[pymodule_export]
+    use crate::janitor::{PyJanitor, Tick};
+    #[pymodule_export]
+    use crate::keeping::{AtLeast, Compacted, PyFileCheck, PyFileSizes, PyForgotten, PyStats, PySwept};
+    #[pymodule_export]
+    use crate::key_id::{PyKeyId, derive_key};
+    #[pymodule_export]
     use crate::ledger::PyLedger;
+    #[pymodule_export]
+    use crate::looking::{PyAuditEntry, PyCursor, PyPage, PyRecordView};
     #[pymodule_export]
     use crate::operation::PyOperation;
     #[pymodule_export]
@@ -52,4 +73,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::response::PyResponse;
+    #[pymodule_export]
+    use crate::rows::{PyBatch, PyTransaction};
 }

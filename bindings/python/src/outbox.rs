@@ -88,6 +88,18 @@ impl PyOutbox {
     }
 }
 
+impl PyOutbox {
+    /// Enqueues inside a transaction; a conflict has its entry, as everywhere.
+    pub(crate) fn within(
+        &self,
+        py: Python<'_>,
+        enqueue: impl FnOnce(&Outbox) -> keyledger::Result<keyledger::Enqueued>,
+    ) -> PyResult<Py<PyAny>> {
+        let enqueued = enqueue(&self.0).map_err(|error| failed(py, &self.0, error))?;
+        answers::enqueued(py, &self.0, enqueued)
+    }
+}
+
 fn reports(given: Vec<PyReport>) -> Vec<Report> {
     given.into_iter().map(|PyReport(report)| report).collect()
 }

@@ -254,6 +254,15 @@ impl Key {
 }
 
 impl OperationName {
+    /// [`OperationName::new`] of bytes, for languages whose text may hold what UTF-8 cannot.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`OperationName::new`], and [`KeyErrorReason::NotUtf8`].
+    pub fn from_utf8(bytes: &[u8]) -> Result<Self, KeyError> {
+        Self::new(utf8(Part::Operation, bytes)?)
+    }
+
     /// [`OperationName::new`] that does not copy a literal: for operations that are declared once, in a `static`.
     ///
     /// # Errors

@@ -29,6 +29,16 @@ pub enum StateName {
 }
 
 impl StateName {
+    /// Every state, in the order of a record's life.
+    pub const ALL: &[StateName] = &[
+        StateName::InProgress,
+        StateName::Released,
+        StateName::Completed,
+        StateName::Failed,
+        StateName::Parked,
+        StateName::Tombstone,
+    ];
+
     /// The name that every language and the scenarios use.
     pub const fn as_str(self) -> &'static str {
         match self {
