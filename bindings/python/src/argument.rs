@@ -54,13 +54,11 @@ impl<'py> FromPyObject<'_, 'py> for Text {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let text = given.cast::<PyString>()?;
-        match text.to_cow() {
-            Ok(utf8) => Ok(Text(utf8.as_bytes().to_vec())),
-            Err(_) => {
-                let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
-                Ok(Text(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
-            }
+        if let Ok(utf8) = text.to_cow() {
+            return Ok(Text(utf8.as_bytes().to_vec()));
         }
+        let bytes = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+        Ok(Text(bytes.cast::<PyBytes>()?.as_bytes().to_vec()))
     }
 }
 

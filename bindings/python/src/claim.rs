@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use crate::argument::{Answer, Span, seconds};
 use crate::begin::PyErrorMeans;
 use crate::borrowed::{Raised, lend, returned};
-use crate::error::{Failure, Told, exception};
+use crate::error::{Told, exception};
 use crate::key_id::PyKeyId;
 use crate::response::PyResponse;
 use crate::rows::PyBatch;
@@ -53,12 +53,6 @@ impl PyClaim {
     pub(crate) fn surrender(&self) -> Option<Claim> {
         let mut held = self.held();
         held.is_open().then(|| held.take())
-    }
-
-    /// For a transaction that completes it.
-    pub(crate) fn key_id_and_fence(&self) -> (keyledger::KeyId, u64) {
-        let held = self.held();
-        (held.key_id().clone(), held.fence())
     }
 
     fn settle(&self, py: Python<'_>, settlement: Settlement) -> Told<()> {
@@ -243,9 +237,9 @@ impl PyClaim {
         Self::settle_async(slf, settlement)
     }
 
-    /// Lets it go unsettled: its lease ends at once for everyone in the process, without I/O (S2).
-    fn drop(&self) {
-        drop(self.taken());
+    /// Lets it go unsettled: its lease ends at once for everyone in the process, without I/O (S2). Returns whether it was unsettled.
+    fn drop(&self) -> bool {
+        self.surrender().is_some()
     }
 
     /// Runs `f` with a `Transaction` and stores its changes and the response that it returns together, or nothing of it.
@@ -257,7 +251,7 @@ impl PyClaim {
         let (mut claim, f) = (self.taken(), f.unbind());
         let done = py.detach(|| claim.complete_with(|tx| answered(tx, &f)));
         self.give_back(claim);
-        Ok(PyResponse(done.map_err(Failure::from)?))
+        Ok(PyResponse(done?))
     }
 
     /// `complete_with` on an event loop: `f` runs on the ledger's own thread. What it stored stays stored even if nobody waits (S3).
@@ -269,7 +263,7 @@ impl PyClaim {
         };
         awaitable(slf.py(), work, move |py, (claim, done)| {
             own.get().give_back(claim);
-            Ok(Py::new(py, PyResponse(done.map_err(Failure::from)?))?.into_any())
+            Ok(Py::new(py, PyResponse(done?))?.into_any())
         })
     }
 
@@ -336,9 +330,10 @@ impl PyClaim {
         error: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> Told<bool> {
-        match error.is_none() || self.is_settled() {
-            true => self.drop(),
-            false => self.settle_by_effect(py)?,
+        if error.is_none() || self.is_settled() {
+            self.drop();
+        } else {
+            self.settle_by_effect(py)?;
         }
         Ok(false)
     }

@@ -1,6 +1,8 @@
 //! What `begin` answers, as small classes for `match`.
 
-use keyledger::{Decision, Outcome};
+use std::time::Duration;
+
+use keyledger::{Decision, Outcome, Refused};
 use pyo3::prelude::*;
 
 use crate::argument::seconds;
@@ -57,6 +59,7 @@ macro_rules! matched {
     ($name:ident, $word:literal, ($($field:literal),*)) => {
         #[pymethods]
         impl $name {
+            /// The decision's name, the same in every language.
             #[classattr]
             const KIND: &'static str = $word;
 
@@ -66,14 +69,52 @@ macro_rules! matched {
             }
         }
     };
+    ($name:ident, $word:literal, ($($field:literal),*), $sample:expr) => {
+        matched!($name, $word, ($($field),*));
+
+        #[pymethods]
+        impl $name {
+            /// One sentence for whoever asked.
+            #[classattr]
+            fn advice() -> &'static str {
+                Refused { decision: Box::new($sample) }.advice()
+            }
+
+            /// What to do with the key: `reuse`, `rotate` or `reconcile`.
+            #[classattr]
+            fn key_advice() -> &'static str {
+                Refused { decision: Box::new($sample) }.key_advice().as_str()
+            }
+        }
+    };
 }
 
 matched!(Acquired, "acquired", ("claim"));
-matched!(Replay, "replay", ("response", "outcome"));
-matched!(InProgress, "in_progress", ("retry_after_seconds"));
-matched!(Mismatch, "mismatch", ());
-matched!(Parked, "parked", ("reason", "since_ms"));
-matched!(Gone, "gone", ());
+matched!(
+    Replay,
+    "replay",
+    ("response", "outcome"),
+    Decision::Replay(keyledger::Replay {
+        response: keyledger::Response::empty(),
+        outcome: Outcome::Completed,
+        settled_at_ms: 0,
+        expires_at_ms: 0,
+    })
+);
+matched!(
+    InProgress,
+    "in_progress",
+    ("retry_after_seconds"),
+    Decision::InProgress(keyledger::InProgress { running_for: Duration::ZERO, retry_after: Duration::ZERO })
+);
+matched!(Mismatch, "mismatch", (), Decision::Mismatch);
+matched!(
+    Parked,
+    "parked",
+    ("reason", "since_ms"),
+    Decision::Parked(keyledger::Parked { reason: keyledger::ParkReason::OwnerLost, since_ms: 0 })
+);
+matched!(Gone, "gone", (), Decision::Gone);
 
 /// The decision as an object of Python's.
 pub(crate) fn told(py: Python<'_>, decision: Decision) -> PyResult<Py<PyAny>> {

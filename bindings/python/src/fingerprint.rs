@@ -35,10 +35,7 @@ impl PyFingerprint {
     #[staticmethod]
     #[pyo3(signature = (value, *, members=None))]
     fn of_json(py: Python<'_>, value: &Bound<'_, PyAny>, members: Option<&PyMembers>) -> PyResult<Self> {
-        static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let dumps = DUMPS.import(py, "keyledger._json", "dumps")?;
-        let text: String = dumps.call1((value,)).and_then(|text| text.extract()).map_err(|error| refused(py, error))?;
-        Self::of_json_text(Given::Text(text), members)
+        Self::of_json_text(Given::Text(json_text(py, value)?), members)
     }
 
     /// Of JSON text, or its bytes in UTF-8 (F1). Raises `InvalidArgument` for whatever two parsers might read in two ways.
@@ -126,6 +123,13 @@ fn unusable(error: PointerError) -> PyErr {
 
 fn of(members: Option<&PyMembers>) -> Members {
     members.map_or(Members::All, |members| members.0.clone())
+}
+
+/// A JSON value as text. The package brings the function that writes it.
+pub(crate) fn json_text(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let dumps = DUMPS.import(py, "keyledger._json", "dumps")?;
+    dumps.call1((value,)).and_then(|text| text.extract()).map_err(|error| refused(py, error))
 }
 
 /// What Python has against a value as JSON.

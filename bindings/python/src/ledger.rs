@@ -138,9 +138,17 @@ impl PyLedger {
         })
     }
 
-    /// As `begin_with` would answer now, save that nothing is granted or stored: where it would grant, the answer is `InProgress` (S9).
-    fn ask(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
-        let decided = py.detach(|| self.0.ask(&begin.0));
+    /// As `begin` would answer now, save that nothing is granted or stored: where it would grant, the answer is `InProgress` (S9).
+    fn ask(
+        &self,
+        py: Python<'_>,
+        operation: &PyOperation,
+        scope: Text,
+        key: Text,
+        fingerprint: &PyFingerprint,
+    ) -> PyResult<Py<PyAny>> {
+        let begin = asked(operation, &scope, &key, fingerprint, Vec::new(), None)?;
+        let decided = py.detach(|| self.0.ask(&begin));
         told(py, decided)
     }
 

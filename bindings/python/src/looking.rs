@@ -227,7 +227,7 @@ impl PyLedger {
 /// The filter that a call's arguments say.
 pub(crate) fn filter(which: Option<&Bound<'_, PyDict>>) -> Told<Filter> {
     let mut filter = Filter::all();
-    for (name, value) in which.into_iter().flat_map(|which| which.iter()) {
+    for (name, value) in which.into_iter().flat_map(PyDictMethods::iter) {
         let name: String = name.extract()?;
         if value.is_none() {
             continue;

@@ -4,6 +4,8 @@ use keyledger::{Body, Response};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::fingerprint::json_text;
+
 /// What a handler answered: a media type and a body.
 #[pyclass(name = "Response", module = "keyledger", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
@@ -26,6 +28,13 @@ impl PyResponse {
         PyResponse(Response::text(body))
     }
 
+    /// `application/json`, of a JSON value: as `Fingerprint.of_json` takes them, and integers of any length.
+    #[staticmethod]
+    fn json(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(PyResponse(Response::new("application/json", json_text(py, value)?)))
+    }
+
+    /// No bytes and no media type.
     #[staticmethod]
     fn empty() -> Self {
         PyResponse(Response::empty())

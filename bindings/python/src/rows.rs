@@ -8,8 +8,8 @@ use pyo3::types::{PyBytes, PyList};
 
 use crate::argument::Answer;
 use crate::borrowed::{Lent, Raised, lend, returned};
-use crate::claim::PyClaim;
-use crate::error::{Failure, Told};
+use crate::error::Told;
+use crate::key_id::PyKeyId;
 use crate::ledger::PyLedger;
 use crate::outbox::{PyEnqueue, PyOutbox};
 use crate::waiting::awaitable;
@@ -64,10 +64,9 @@ impl PyTransaction {
         self.lent.with(|tx| tx.compare_and_set(table, key, expected, value))
     }
 
-    /// Completes another claim of this ledger with the rows: all of it, or none. Raises `ClaimLost`.
-    fn complete(&self, claim: &PyClaim, response: Answer) -> Told<()> {
-        let (key_id, fence) = claim.key_id_and_fence();
-        self.lent.with(|tx| tx.complete(&key_id, fence, response.0))
+    /// Completes a claim by key id and fence, together with the rows: all of it, or none. Raises `ClaimLost`.
+    fn complete(&self, id: &PyKeyId, fence: u64, response: Answer) -> Told<()> {
+        self.lent.with(|tx| tx.complete(&id.0, fence, response.0))
     }
 
     /// Enqueues together with the rows: sent only if they are stored. Raises as `Outbox.enqueue`.
@@ -151,12 +150,12 @@ impl PyLedger {
     /// `f` raises comes out as it is; then nothing is stored.
     fn transaction(&self, py: Python<'_>, f: Bound<'_, PyAny>) -> Told<Py<PyAny>> {
         let f = f.unbind();
-        Ok(py.detach(|| self.0.transaction(|tx| within(tx, &f)))?)
+        py.detach(|| self.0.transaction(|tx| within(tx, &f)))
     }
 
     /// `transaction` on an event loop: `f` runs on the ledger's own thread, and what it stored stays stored even if nobody waits.
     fn transaction_async<'py>(&self, py: Python<'py>, f: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.transaction_async(move |tx| within(tx, &f)), |_, done| Ok(done.map_err(Failure::from)?))
+        awaitable(py, self.0.transaction_async(move |tx| within(tx, &f)), |_, done| Ok(done?))
     }
 
     /// Applies a batch: all of it, or nothing. On return it is on disk. Raises the errors of its changes.

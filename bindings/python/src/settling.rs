@@ -125,7 +125,7 @@ impl PyLedger {
         note: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let resolved = self.0.resolve_async(&id.0, fence, resolution(outcome, response)?, who, note);
-        awaitable(py, resolved, |py, resolved| nothing(py, resolved))
+        awaitable(py, resolved, nothing)
     }
 
     /// Resolves every parked record that the filter lets through, page by page; returns how many. The filter's arguments are those of

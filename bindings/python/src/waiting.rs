@@ -19,11 +19,11 @@ use given_up::Work;
 static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
 
 /// A future of asyncio that is told how `work` ended, by `tell`. It has to be called on a running event loop.
-pub(crate) fn awaitable<'py, T: Send + 'static>(
-    py: Python<'py>,
+pub(crate) fn awaitable<T: Send + 'static>(
+    py: Python<'_>,
     work: impl Future<Output = T> + Send + 'static,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Bound<'_, PyAny>> {
     let event_loop = running_loop(py)?;
     let future = event_loop.call_method0("create_future")?;
     let mut work = Box::pin(work);

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from types import TracebackType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from keyledger import _native
+from keyledger._claims import Claims
+from keyledger.idempotent import P, R, Idempotent, idempotent
 from keyledger.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -18,12 +21,21 @@ if TYPE_CHECKING:
 Span = float | timedelta
 
 
-class Ledger(_native.Ledger):
+class Ledger(Claims, _native.Ledger):
     """A key ledger in one file, or in memory: made by `keyledger.open` and `keyledger.in_memory`.
 
     Share one among all threads and tasks of a process. Blocking calls return when what they promise is on disk, and let go of the
     interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
     """
+
+    def idempotent(self, **terms: Any) -> Callable[[Callable[P, R]], Idempotent[P, R]]:
+        """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
+
+        Example:
+            @ledger.idempotent(effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
+            def send_receipt(order_id: str) -> None: ...
+        """
+        return idempotent(ledger=self, **terms)
 
     def outbox(self, **settings: Any) -> Outbox:
         """The client half: requests persisted with their keys before they are sent. The settings are those of `Outbox`."""

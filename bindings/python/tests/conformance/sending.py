@@ -46,7 +46,7 @@ def _enqueued(world: World, step: Step, enqueued: Any) -> Step:
 def enqueue_within(world: World, to: Transaction | Batch, call: Step) -> Any:
     """`enqueue` inside a transaction or a batch."""
     answered = to.enqueue(outbox(world), _wanted(call))
-    return None if answered is None else _enqueued(world, call, answered)
+    return None if isinstance(answered, Batch) else _enqueued(world, call, answered)
 
 
 def _enqueue_many(world: World, step: Step) -> Any:

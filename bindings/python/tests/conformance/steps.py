@@ -7,7 +7,18 @@ from contextlib import suppress
 from typing import Any
 
 import keyledger
-from keyledger import Batch, Begin, Claim, ErrorMeans, KeyledgerError, Refused, ReplayedFailure, Response, Transaction
+from keyledger import (
+    Batch,
+    Begin,
+    Claim,
+    Fingerprint,
+    KeyledgerError,
+    Operation,
+    Refused,
+    ReplayedFailure,
+    Response,
+    Transaction,
+)
 
 from . import shown
 from .compare import difference
@@ -32,7 +43,11 @@ class NotDone(Raised):
 
 
 class Final(Raised):
-    """The same, in the list of those that are a final no."""
+    """The same, in the list of those that are a final no; with the response to store."""
+
+    def __init__(self, text: str, handler: Step) -> None:
+        super().__init__(text)
+        self.response = to_response(handler["response"])
 
 
 def run_steps(world: World, steps: list[Step]) -> None:
@@ -69,16 +84,14 @@ def _repeat(world: World, step: Step) -> None:
 # Begin.
 
 
+def _arguments(world: World, step: Step) -> tuple[Operation, str, str, Fingerprint]:
+    fingerprint = to_fingerprint(step.get("fingerprint"))
+    return (world.operation(step["op"]), to_scope(step.get("scope")), to_key(step.get("key")), fingerprint)
+
+
 def _asked(world: World, step: Step) -> Begin:
     wait = {"wait": span(step["wait_ms"])} if "wait_ms" in step else {}
-    return Begin(
-        world.operation(step["op"]),
-        to_scope(step.get("scope")),
-        to_key(step.get("key")),
-        to_fingerprint(step.get("fingerprint")),
-        memo=to_bytes(step.get("memo", "")),
-        **wait,
-    )
+    return Begin(*_arguments(world, step), memo=to_bytes(step.get("memo", "")), **wait)
 
 
 def _keep(world: World, step: Step, decided: Any) -> Any:
@@ -295,9 +308,8 @@ def _within(world: World, tx: Transaction, call: Step) -> Any:
             to = _maybe_bytes(call.get("to"))
             return _pairs(tx.scan(to_text(call["table"]), to_bytes(call["from"]), to, call["limit"]))
         case "complete":
-            claim, response = world.claim(call["claim"]), to_response(call["response"])
-            tx.complete(claim, response)
-            world.claims[call["claim"]].claim = None
+            held, fence = world.claims[call["claim"]], world.names.fences[call["claim"]]
+            tx.complete(held.key_id, fence, to_response(call["response"]))
             return "ok"
         case "enqueue":
             return enqueue_within(world, tx, call)
@@ -337,9 +349,8 @@ def _complete_with(world: World, step: Step) -> Any:
         _calls(world, tx, step)
         return to_response(step["response"])
 
-    def call() -> Any:
-        response = world.claim(step["claim"]).complete_with(closure)
-        return {"response": shown.shown_response(response)}
+    def call() -> None:
+        world.claim(step["claim"]).complete_with(closure)
 
     return _closing(call)
 
@@ -392,21 +403,14 @@ def _run(world: World, step: Step) -> Any:
         world.ran = ran
         if "returns" in handler:
             return to_response(handler["returns"])
-        raise {"not_done": NotDone, "final": Final}.get(handler.get("class"), Raised)(handler["raises"])
-
-    def means(error: BaseException) -> ErrorMeans:
-        match error:
-            case NotDone():
-                return ErrorMeans.not_done()
-            case Final():
-                return ErrorMeans.final(to_response(handler["response"]))
-        return ErrorMeans.by_effect()
+        raise {"not_done": NotDone, "final": Final}.get(handler.get("class"), Raised)(handler["raises"], handler)
 
     try:
-        begin = _asked(world, step)
-        return {"response": shown.shown_response(world.ledger.run_with(begin, handle, means=means))}
+        asked = _arguments(world, step)
+        response = world.ledger.run(*asked, handle, not_done=(NotDone,), final=(Final,))
+        return {"response": shown.shown_response(response)}
     except Raised as raised:
-        return {"raised": str(raised)}
+        return {"raised": str(raised.args[0])}
     except Refused as refused:
         decided = shown.decision(refused.decision)
         return {"refused": refused.code, **decided}

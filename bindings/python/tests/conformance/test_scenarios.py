@@ -30,7 +30,7 @@ def scenarios() -> Iterator[Any]:
                 yield pytest.param(loaded, scenario, store, id=name, marks=marks)
 
 
-@pytest.mark.parametrize(("loaded", "scenario", "store"), scenarios())
+@pytest.mark.parametrize(("loaded", "scenario", "store"), list(scenarios()))
 def test_scenario(loaded: dict[str, Any], scenario: dict[str, Any], store: str, tmp_path: Path) -> None:
     world = World(loaded, scenario, tmp_path if store == "file" else None)
     try:

@@ -1,0 +1,23 @@
+"""Fixtures for pytest, which finds them by itself where keyledger is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import keyledger
+from keyledger.testing import ManualClock
+
+
+@pytest.fixture
+def keyledger_clock() -> ManualClock:
+    """A clock that stands still until the test moves it."""
+    return ManualClock()
+
+
+@pytest.fixture
+def keyledger_ledger(keyledger_clock: ManualClock) -> Iterator[keyledger.Ledger]:
+    """A ledger in memory, by `keyledger_clock`."""
+    with keyledger.in_memory(clock=keyledger_clock) as ledger:
+        yield ledger

@@ -1,0 +1,32 @@
+"""Small values of the package that are Python's own."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, TypeAlias
+
+from keyledger._native import Acquired, Fingerprint, Gone, InProgress, Mismatch, Parked, Replay
+
+Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
+"""What `begin` answers."""
+
+
+class Effect(str, Enum):
+    """What kind of side effects an operation has. It decides what may happen when its owner is lost (contract section 3)."""
+
+    IN_LEDGER = "in_ledger"
+    """All effects are rows of this ledger file, written in the transaction that completes the claim. Owner lost: runs again."""
+
+    REPEATABLE = "repeatable"
+    """The effects are elsewhere, and whoever performs them takes a key and deduplicates. Owner lost: runs again with the same keys."""
+
+    AT_MOST_ONCE = "at_most_once"
+    """Nobody can tell whether it happened: mail, a legacy API. Owner lost: parked for a person."""
+
+
+def fingerprint(value: Any) -> Fingerprint:
+    """The fingerprint of a JSON value: `Fingerprint.of_json`.
+
+    Raises `InvalidArgument` for what JSON cannot hold.
+    """
+    return Fingerprint.of_json(value)
