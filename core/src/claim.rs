@@ -1,5 +1,6 @@
 //! The right to run an operation, held by one owner at a time under a lease.
 
+mod pulse;
 mod steps;
 
 use std::fmt;
@@ -8,16 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::codec::address::Address;
-use crate::engine::{Engine, EngineError, Errand, Granted, Session, Stepped};
+use crate::engine::{Engine, Errand, Granted, Session, Stepped};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyId};
-use crate::limits::{stored_form, stored_response, valid_lease};
-use crate::machine::begin::remaining_ms;
+use crate::limits::{stored_form, stored_response};
 use crate::machine::record::{Record, Step};
 use crate::machine::settle::Settlement;
 use crate::operation::Effect;
 use crate::response::Response;
 use crate::transaction::{Batch, Transaction};
+
+pub use pulse::Pulse;
 
 /// A claim. Settle it with [`complete`](Claim::complete), [`fail`](Claim::fail), [`release`](Claim::release) or
 /// [`park`](Claim::park); each consumes it, and gives it back in the error when settling failed.
@@ -42,6 +44,8 @@ enum Ending {
     /// A completion is on its way to the disk. What else the claim is asked for comes after it, and is decided there.
     UnderWay(Arc<Errand>),
     Lost,
+    /// Another object is the claim now.
+    Taken,
 }
 
 /// Settling failed. The claim is in it, to be settled again (S6).
@@ -111,6 +115,16 @@ impl Claim {
         &self.record.steps
     }
 
+    /// For how long a lease of this claim lasts, from its grant or from a heartbeat.
+    pub fn lease_time(&self) -> Duration {
+        Duration::from_millis(self.record.retention.lease_ms)
+    }
+
+    /// Equal for all claims of one handle, and for no claims of two that are open: for bindings that do something once per ledger.
+    pub fn ledger_number(&self) -> usize {
+        Arc::as_ptr(&self.engine).addr()
+    }
+
     /// When the key id was first granted: milliseconds since 1970-01-01 UTC.
     pub fn first_granted_at_ms(&self) -> u64 {
         self.record.first_granted.wall_ms
@@ -119,8 +133,7 @@ impl Claim {
     /// Repeatable: for how long the handler may still call out, since the downstream knows derived keys that long (E4).
     /// Zero: no longer. `None` for other effects.
     pub fn remaining(&self) -> Option<Duration> {
-        let left = || remaining_ms(self.record.first_granted, self.remembered_for_ms, self.engine.now());
-        (self.record.effect == Effect::Repeatable).then(|| Duration::from_millis(left()))
+        self.pulse().remaining()
     }
 
     /// A key for a downstream call. It depends on key id and `name` alone, so it is equal on every attempt, in every language
@@ -134,21 +147,15 @@ impl Claim {
     /// # Errors
     /// `ClaimLost`, which also sets the [`LostSignal`].
     pub fn heartbeat(&self) -> Result<()> {
-        self.heartbeat_for(Duration::from_millis(self.record.retention.lease_ms))
+        self.pulse().heartbeat()
     }
 
     /// Renews the lease from now.
     ///
     /// # Errors
     /// `InvalidArgument` for a lease of zero; `ClaimLost`, which also sets the [`LostSignal`].
-    #[tracing::instrument(level = "debug", name = "keyledger.heartbeat", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
     pub fn heartbeat_for(&self, lease: Duration) -> Result<()> {
-        let lease_ms = valid_lease(lease)?;
-        let beat = self.engine.heartbeat(&self.address, self.fence(), lease_ms);
-        if matches!(beat, Err(EngineError::ClaimLost)) {
-            self.lost.store(true, Ordering::Release);
-        }
-        Ok(beat?)
+        self.pulse().heartbeat_for(lease)
     }
 
     /// Tells whether a heartbeat has found the claim lost; may be given to another thread.
@@ -209,7 +216,7 @@ impl Claim {
 
     pub(crate) fn check_not_ended(&self) -> Result<()> {
         match self.ended {
-            Some(Ending::Settled(_)) => Err(Error::ClaimSettled),
+            Some(Ending::Settled(_) | Ending::Taken) => Err(Error::ClaimSettled),
             Some(Ending::Lost) => Err(Error::ClaimLost),
             Some(Ending::UnderWay(_)) | None => Ok(()),
         }
@@ -289,7 +296,20 @@ impl Claim {
     pub fn settled(&self) -> Option<&Settlement> {
         match &self.ended {
             Some(Ending::Settled(settlement)) => Some(settlement),
-            Some(Ending::UnderWay(_) | Ending::Lost) | None => None,
+            Some(Ending::UnderWay(_) | Ending::Lost | Ending::Taken) | None => None,
+        }
+    }
+
+    /// The claim as an object of its own, for bindings to languages in which nothing can be borrowed. What stays behind is used up: it
+    /// answers `ClaimSettled`, and dropping it ends nothing.
+    pub fn take(&mut self) -> Claim {
+        Claim {
+            engine: self.engine.clone(),
+            address: self.address.clone(),
+            record: self.record.clone(),
+            remembered_for_ms: self.remembered_for_ms,
+            ended: self.ended.replace(Ending::Taken),
+            lost: self.lost.clone(),
         }
     }
 
@@ -339,7 +359,7 @@ impl Drop for Claim {
             None => self.engine.drop_claim(&self.address, self.record.fence),
             Some(Ending::Lost) => self.engine.let_go_of_claim(&self.address, self.record.fence),
             Some(Ending::UnderWay(errand)) => errand.abandon(),
-            Some(Ending::Settled(_)) => {}
+            Some(Ending::Settled(_) | Ending::Taken) => {}
         }
     }
 }

@@ -168,6 +168,34 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
+    /// Every code, for a binding that holds its own list against this one.
+    pub const ALL: &[ErrorCode] = &[
+        ErrorCode::InvalidKey,
+        ErrorCode::InvalidArgument,
+        ErrorCode::ClaimLost,
+        ErrorCode::ClaimSettled,
+        ErrorCode::NotFound,
+        ErrorCode::NotParked,
+        ErrorCode::PurposeConflict,
+        ErrorCode::KeyConflict,
+        ErrorCode::OutboxFull,
+        ErrorCode::WrongState,
+        ErrorCode::UniqueViolation,
+        ErrorCode::CompareFailed,
+        ErrorCode::TooLarge,
+        ErrorCode::Reentrant,
+        ErrorCode::AlreadyOpen,
+        ErrorCode::Forked,
+        ErrorCode::Suspended,
+        ErrorCode::Closed,
+        ErrorCode::Unavailable,
+        ErrorCode::WrongFormat,
+        ErrorCode::Corrupt,
+        ErrorCode::Poisoned,
+        ErrorCode::Ambiguous,
+        ErrorCode::Storage,
+    ];
+
     /// The code as every language shows it.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -54,7 +54,7 @@ mod volatile;
 mod wake;
 
 pub use begin::Begin;
-pub use claim::{Claim, LostSignal, SettleError};
+pub use claim::{Claim, LostSignal, Pulse, SettleError};
 pub use decision::{Decision, InProgress, Outcome, Parked, Replay};
 pub use delivery::{Delivery, DeliveryError, DeliveryLease, Report};
 pub use driver::{AsyncDriver, DrainProgress, Drained, DriverError, Stop};

@@ -2,10 +2,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use keyledger::{Claim, Error, Settlement};
+use keyledger::{Claim, Error, ErrorMeans, Settlement};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
-use crate::argument::{Answer, Span};
+use crate::argument::{Answer, Span, seconds};
 use crate::error::Told;
 use crate::waiting::awaitable;
 
@@ -85,14 +86,52 @@ impl PyClaim {
         self.look(|claim| claim.derive_key(name).to_string())
     }
 
+    /// The record's effect, the strictest that any granted begin has named (E1).
+    #[getter]
+    fn effect(&self) -> Told<&'static str> {
+        self.look(|claim| claim.effect().as_str())
+    }
+
+    /// What the caller of `begin` stored for whoever recovers the record.
+    #[getter]
+    fn memo<'py>(&self, py: Python<'py>) -> Told<Bound<'py, PyBytes>> {
+        self.look(|claim| PyBytes::new(py, claim.memo()))
+    }
+
+    /// For how long a lease lasts from its grant, or from a heartbeat.
+    #[getter]
+    fn lease_seconds(&self) -> Told<f64> {
+        self.look(|claim| seconds(claim.lease_time()))
+    }
+
+    /// Equal for all claims of one handle, and for no claims of two that are open.
+    #[getter]
+    fn ledger_number(&self) -> Told<usize> {
+        self.look(Claim::ledger_number)
+    }
+
+    /// Whether a heartbeat has found the claim lost.
+    #[getter]
+    fn lost(&self) -> Told<bool> {
+        self.look(|claim| claim.lost_signal().is_set())
+    }
+
+    /// Renews the lease from now. What the claim is asked for meanwhile waits.
     #[pyo3(signature = (lease=None))]
     fn heartbeat(&self, py: Python<'_>, lease: Option<Span>) -> Told<()> {
-        let held = self.held();
-        let claim = held.as_ref().ok_or(Error::ClaimSettled)?;
-        Ok(py.detach(|| match lease {
-            Some(Span(lease)) => claim.heartbeat_for(lease),
-            None => claim.heartbeat(),
+        Ok(py.detach(|| {
+            // Held without the interpreter only: whoever waits for it here holds that.
+            let pulse = self.held().as_ref().ok_or(Error::ClaimSettled)?.pulse();
+            match lease {
+                Some(Span(lease)) => pulse.heartbeat_for(lease),
+                None => pulse.heartbeat(),
+            }
         })?)
+    }
+
+    /// Ends the lease now, without I/O (S2), and tells whether there was one to end.
+    fn drop(&self) -> bool {
+        self.held().take().is_some()
     }
 
     fn complete(&self, py: Python<'_>, response: Answer) -> Told<()> {
@@ -102,4 +141,46 @@ impl PyClaim {
     fn complete_async<'py>(slf: &Bound<'py, Self>, response: Answer) -> PyResult<Bound<'py, PyAny>> {
         Self::settle_async(slf, Settlement::Complete(response.0))
     }
+
+    /// A final no, told again to every retry.
+    fn fail(&self, py: Python<'_>, response: Answer) -> Told<()> {
+        self.settle(py, Settlement::Fail(response.0))
+    }
+
+    fn fail_async<'py>(slf: &Bound<'py, Self>, response: Answer) -> PyResult<Bound<'py, PyAny>> {
+        Self::settle_async(slf, Settlement::Fail(response.0))
+    }
+
+    /// It surely did not happen.
+    fn release(&self, py: Python<'_>) -> Told<()> {
+        self.settle(py, Settlement::Release)
+    }
+
+    fn release_async<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::settle_async(slf, Settlement::Release)
+    }
+
+    /// Nobody knows whether it happened.
+    fn park(&self, py: Python<'_>, reason: String) -> Told<()> {
+        self.settle(py, Settlement::Park(reason))
+    }
+
+    fn park_async<'py>(slf: &Bound<'py, Self>, reason: String) -> PyResult<Bound<'py, PyAny>> {
+        Self::settle_async(slf, Settlement::Park(reason))
+    }
+
+    /// As the record's effect says of a handler that raised an error (section 3).
+    fn settle_by_effect(&self, py: Python<'_>) -> Told<()> {
+        let settlement = self.look(by_effect)?;
+        self.settle(py, settlement)
+    }
+
+    fn settle_by_effect_async<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let settlement = slf.get().look(by_effect)?;
+        Self::settle_async(slf, settlement)
+    }
+}
+
+fn by_effect(claim: &Claim) -> Settlement {
+    ErrorMeans::ByEffect.settlement(claim.effect())
 }

@@ -1,6 +1,6 @@
 //! What was asked, as 32 bytes (section 8).
 
-use keyledger::Fingerprint;
+use keyledger::{Fingerprint, Key};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -39,4 +39,12 @@ impl PyFingerprint {
     fn __repr__(&self) -> String {
         format!("Fingerprint({})", self.0)
     }
+}
+
+/// The key that a namespace and byte strings always give, in every language (F6).
+#[pyfunction]
+#[pyo3(signature = (namespace, *parts))]
+pub(crate) fn derive_key(namespace: &str, parts: Vec<Vec<u8>>) -> String {
+    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    Key::derive(namespace, &parts).to_string()
 }

@@ -6,6 +6,7 @@ use keyledger::{Begin, Ledger};
 use pyo3::prelude::*;
 
 use crate::argument::{Span, Text};
+use crate::claim::PyClaim;
 use crate::decision;
 use crate::error::{Told, exception};
 use crate::fingerprint::PyFingerprint;
@@ -96,6 +97,27 @@ impl PyLedger {
         awaitable(py, self.0.begin_with_async(begin), |py, decided| {
             decision::told(py, decided.map_err(|error| exception(py, &error))?)
         })
+    }
+
+    /// As `begin` would answer now, save that nothing is granted or stored (S9).
+    fn ask(
+        &self,
+        py: Python<'_>,
+        operation: &PyOperation,
+        scope: Text,
+        key: Text,
+        fingerprint: &PyFingerprint,
+    ) -> PyResult<Py<PyAny>> {
+        let begin = asked(operation, &scope, &key, fingerprint, Vec::new(), None)?;
+        let decided = py.detach(|| self.0.ask(&begin));
+        decision::told(py, decided.map_err(|error| exception(py, &error))?)
+    }
+
+    /// Claims on records of this operation that are lapsed, or parked without a person having looked.
+    #[pyo3(signature = (operation, limit=100))]
+    fn recover(&self, py: Python<'_>, operation: &PyOperation, limit: usize) -> Told<Vec<PyClaim>> {
+        let claims = py.detach(|| self.0.recover(&operation.0, limit))?;
+        Ok(claims.into_iter().map(PyClaim::new).collect())
     }
 
     fn close(&self, py: Python<'_>) -> Told<()> {

@@ -37,7 +37,7 @@ mod _native {
     #[pymodule_export]
     use crate::error::register_errors;
     #[pymodule_export]
-    use crate::fingerprint::PyFingerprint;
+    use crate::fingerprint::{PyFingerprint, derive_key};
     #[pymodule_export]
     use crate::http::{answer::PyAnswer, answer::PyStored, asked::Asked, route::PyRoute};
     #[pymodule_export]

@@ -25,7 +25,8 @@ pub(super) fn recover(
         recovered += 1;
         let found_out = handler(&mut claim);
         match settle(claim, found_out) {
-            Ok(()) | Err(Error::ClaimLost) => {}
+            // A handler that took the claim has settled it.
+            Ok(()) | Err(Error::ClaimLost | Error::ClaimSettled) => {}
             Err(error) => return Err(error),
         }
     }

@@ -88,6 +88,22 @@ impl Ledger {
         )
     }
 
+    /// [`record_step`](Ledger::record_step) as a future. It is recorded even if the future is dropped.
+    ///
+    /// # Errors
+    /// As [`record_step`](Ledger::record_step).
+    pub fn record_step_async(
+        &self,
+        id: &KeyId,
+        fence: u64,
+        name: &str,
+        value: impl Into<Vec<u8>>,
+    ) -> impl Future<Output = Result<()>> + Send + 'static {
+        let (address, step) = (self.engine().address(id.clone()), Step { name: name.to_owned(), value: value.into() });
+        let valid = check_step(&step, self.engine().options);
+        self.queued_if(valid.map(|()| move |session: &mut Session<'_>| session.record_step(&address, fence, &step)))
+    }
+
     /// [`recover`](Ledger::recover) as a future. Claims that it was to hand out when it is dropped end their leases at once.
     ///
     /// # Errors

@@ -1,0 +1,217 @@
+"""Claims as blocks: `with ledger.claim(...)`, `ledger.run(...)`, and their twins for asyncio."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Awaitable, Callable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from keyledger._codec import Codec
+from keyledger._native import Claim, Fingerprint, Operation, Response
+from keyledger._running import Within, begun, run_claimed, run_claimed_async
+from keyledger._settling import Course, Errors, Means, Settlement, granted
+from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError
+
+if TYPE_CHECKING:
+    from keyledger.ledger import Ledger
+
+Span = float | datetime.timedelta
+
+
+class _Responses(Codec[Response]):
+    """For handlers that answer with responses."""
+
+    def encode(self, result: Response) -> Response:
+        if not isinstance(result, Response):
+            raise TypeError(f"the handler returned a {type(result).__qualname__}, not a keyledger.Response")
+        return result
+
+    def decode(self, response: Response) -> Response:
+        return response
+
+
+RESPONSES = _Responses()
+
+
+class Leaving:
+    """What leaving a claim's block means: by an error it is settled as that says, else it is dropped if it is not settled yet."""
+
+    __slots__ = ("_means", "_within")
+
+    def __init__(self, within: Within, means: Means) -> None:
+        self._within, self._means = within, means
+
+    def leave(self, claim: Claim, error: BaseException | None) -> None:
+        """On return the claim is settled, on disk, if it left by an error."""
+        self._within.__exit__()
+        if error is None:
+            _drop(claim)
+            return
+        try:
+            self._settlement(error).settle(claim)
+        except (ClaimLost, ClaimSettled):
+            pass
+        except KeyledgerError:
+            if isinstance(error, Exception):
+                raise
+
+    async def leave_async(self, claim: Claim, error: BaseException | None) -> None:
+        """`leave` on an event loop."""
+        if error is None or isinstance(error, GeneratorExit):
+            self.leave(claim, error)
+            return
+        self._within.__exit__()
+        try:
+            await self._settlement(error).settle_async(claim)
+        except (ClaimLost, ClaimSettled):
+            pass
+        except KeyledgerError:
+            if isinstance(error, Exception):
+                raise
+
+    def _settlement(self, error: BaseException) -> Settlement:
+        return self._means.settlement(error, RESPONSES)
+
+
+def _drop(claim: Claim) -> None:
+    """S2: the lease of a claim that nobody settled is over now. Mostly somebody forgot."""
+    if claim.drop():
+        warnings.warn(
+            "a claim's block was left without complete, fail, release or park: its lease is over, and the effect decides",
+            ResourceWarning,
+            stacklevel=4,
+        )
+
+
+class ClaimBlock:
+    """`with ledger.claim(...) as claim:`, or `async with`. One use."""
+
+    def __init__(
+        self, ledger: Ledger, asked: tuple[Any, ...], terms: dict[str, Any], means: Means, *, heartbeat: bool
+    ) -> None:
+        self._ledger, self._asked, self._terms = ledger, asked, terms
+        self._means, self._heartbeat = means, heartbeat
+        self._entered: tuple[Claim, Leaving] | None = None
+
+    def __enter__(self) -> Claim:
+        return self._enter(granted(self._ledger.begin(*self._asked, **self._terms)))
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
+        claim, leaving = self._left()
+        leaving.leave(claim, error)
+
+    async def __aenter__(self) -> Claim:
+        return self._enter(granted(await begun(self._ledger.begin_async(*self._asked, **self._terms))))
+
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
+        claim, leaving = self._left()
+        await leaving.leave_async(claim, error)
+
+    def _enter(self, claim: Claim) -> Claim:
+        within = Within(claim, heartbeat=self._heartbeat)
+        self._entered = (claim, Leaving(within, self._means))
+        return within.__enter__()
+
+    def _left(self) -> tuple[Claim, Leaving]:
+        if self._entered is None:
+            raise RuntimeError("this block was not entered")
+        entered, self._entered = self._entered, None
+        return entered
+
+
+class Claims:
+    """What a `Ledger` offers beyond `begin`: blocks and runs."""
+
+    def claim(
+        self: Ledger,  # type: ignore[misc]
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> ClaimBlock:
+        """A block, `with` or `async with`, that holds the claim. Settle it inside.
+
+        Leaving by an error settles it: errors of `final` as a final no, those of `not_done` as released, all others, cancellation
+        and interrupts included, by the record's effect (AtMostOnce is parked, others are released; S8). Leaving without an error and
+        unsettled ends the lease at once (S2), with a `ResourceWarning`. Inside, `keyledger.current_claim()` is the claim, and its lease
+        is renewed by a thread every third of it; `heartbeat=False` leaves that to you.
+
+        Raises:
+            Refused: no claim was granted; `refused.decision` says what instead: `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`.
+            ReplayedFailure: a final no is stored.
+
+        Example:
+            with ledger.claim(CHARGE, "tenant-7", key, fingerprint) as claim:
+                bank.charge(amount, idempotency_key=claim.derive_key("charge"))
+                claim.complete(keyledger.Response.json({"ok": True}))
+
+        """
+        terms: dict[str, Any] = {"memo": memo, "wait": wait}
+        asked = (operation, scope, key, fingerprint)
+        return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
+
+    def run(
+        self: Ledger,  # type: ignore[misc]
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        handler: Callable[[Claim], Response],
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> Response:
+        """Begins the key, runs `handler(claim)` if the claim is granted, and settles it; or returns the stored response.
+
+        On return the response is on disk, and every later caller is told the same. A handler may settle the claim itself: what it
+        stored is then the answer. Its errors mean what they mean in `claim`, and are raised.
+
+        Raises:
+            Refused: the handler was not run, and there is no answer (S9).
+            ReplayedFailure: a final no is stored.
+
+        """
+        asked = (operation, scope, key, fingerprint)
+        decision = self.begin(*asked, memo=memo, wait=wait)
+        course = Course(RESPONSES, Means(not_done, final))
+        if type(decision).__name__ != "Acquired":
+            return course.told(decision)  # type: ignore[no-any-return]
+        claim = granted(decision)
+        ask = lambda: self.ask(*asked)  # noqa: E731
+        return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
+
+    async def run_async(
+        self: Ledger,  # type: ignore[misc]
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        handler: Callable[[Claim], Awaitable[Response]],
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> Response:
+        """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3)."""
+        asked = (operation, scope, key, fingerprint)
+        decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
+        course = Course(RESPONSES, Means(not_done, final))
+        if type(decision).__name__ != "Acquired":
+            return course.told(decision)  # type: ignore[no-any-return]
+        claim = granted(decision)
+        ask = lambda: self.ask(*asked)  # noqa: E731
+        ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)
+        return await ran  # type: ignore[no-any-return]

@@ -1,0 +1,145 @@
+"""Results of decorated functions as stored responses, and back."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
+
+from keyledger._native import Response
+from keyledger._shapes import PLAIN, Shape, Unsupported, shape_of
+from keyledger.errors import InvalidArgument, TooLarge
+
+R = TypeVar("R", default=Any)
+
+JSON = "application/json"
+"""The media type of what `JsonCodec` stores."""
+
+
+class Codec(Generic[R]):
+    """How a decorated function's results become stored responses, and how those become results again.
+
+    Subclass it and give an object of yours as `codec=`. What `decode` returns for a response of `encode` is what every caller
+    gets, the first one included. Neither may run code that a stored byte names: a ledger file is data.
+
+    Example:
+        class Pdf(keyledger.Codec[bytes]):
+            def encode(self, result: bytes) -> keyledger.Response:
+                return keyledger.Response("application/pdf", result)
+
+            def decode(self, response: keyledger.Response) -> bytes:
+                return keyledger.stored_body(response)
+
+    """
+
+    def encode(self, result: R) -> Response:
+        """The result as it is stored. An error here parks the claim: it was done, and nobody can say what came of it (S4)."""
+        raise NotImplementedError
+
+    def decode(self, response: Response) -> R:
+        """The result that `response` stands for."""
+        raise NotImplementedError
+
+    def encode_error(self, error: Exception) -> Response:
+        """An error of the list `final` as it is stored: by default its class's name and its text, as JSON."""
+        return Response(JSON, json.dumps({"error": type(error).__qualname__, "message": str(error)}).encode())
+
+    def decode_error(self, response: Response) -> Exception | None:
+        """The error to raise for a stored `encode_error`. None, which is the default: `ReplayedFailure`."""
+        _ = response
+        return None
+
+
+class JsonCodec(Codec[R]):
+    """JSON, read back as `returns`.
+
+    `returns` is a type: what JSON has itself, and lists, tuples, sets, dicts with str or int keys, `Optional`, dataclasses, pydantic models,
+    named tuples, `TypedDict`, enums, `datetime`, `date`, `time`, `Decimal`, `UUID` and `bytes`, in any depth. Others, and unions
+    which JSON cannot tell apart, are refused here with a `TypeError`, before anything runs.
+
+    Values of these types where no annotation tells of them (a `Decimal` in a bare `dict`) are errors, not guesses.
+
+    `raises`: errors of the list `final` which a replay raises again as their own class, made of the same arguments. They have to be
+    JSON. Errors of other classes are replayed as `ReplayedFailure`.
+
+    Example:
+        codec = keyledger.JsonCodec(Receipt, raises=(CardDeclined,))
+
+    """
+
+    def __init__(self, returns: Any = Any, *, raises: tuple[type[Exception], ...] = ()) -> None:
+        self._returns = returns
+        self._shape = _shape(returns)
+        self._raises = {error.__qualname__: error for error in raises}
+
+    def encode(self, result: R) -> Response:
+        """The result as JSON text in UTF-8."""
+        value = result if self._shape.write is None else self._shape.write(result)
+        return Response(JSON, _ENCODE(value).encode())
+
+    def decode(self, response: Response) -> R:
+        """The result, in the type that was declared."""
+        value: Any = json.loads(stored_body(response))
+        return value if self._shape.read is None else self._shape.read(value)
+
+    def encode_error(self, error: Exception) -> Response:
+        """Class, text, and the arguments where the class is to be raised again."""
+        told: dict[str, Any] = {"error": type(error).__qualname__, "message": str(error)}
+        if type(error) in self._raises.values():
+            told["arguments"] = error.args
+        return Response(JSON, _ENCODE(told).encode())
+
+    def decode_error(self, response: Response) -> Exception | None:
+        """The error, if its class is one of `raises`."""
+        told: Any = json.loads(stored_body(response))
+        known = self._raises.get(told.get("error")) if isinstance(told, dict) else None
+        return None if known is None or "arguments" not in told else known(*told["arguments"])
+
+    def __repr__(self) -> str:
+        """Which type it reads back."""
+        return f"JsonCodec({self._returns!r})"
+
+
+def stored_body(response: Response) -> bytes:
+    """The bytes of a response.
+
+    Raises:
+        TooLarge: they were over the ledger's limit and are not stored, only their length and SHA-256 (S4). It was done.
+
+    """
+    body = response.body
+    if body is None:
+        length, sha256 = response.omitted or (0, b"")
+        raise TooLarge(
+            f"the operation was done, but its answer of {length} bytes (SHA-256 {sha256.hex()}) was over the limit and is "
+            "not stored; open the ledger with a larger max_response_bytes, or return less"
+        )
+    return body
+
+
+def _shape(returns: Any) -> Shape:
+    if returns is Any:
+        return PLAIN
+    try:
+        return shape_of(returns)
+    except Unsupported as unsupported:
+        part = unsupported.args[0]
+        raise TypeError(f"JSON cannot bring {part!r} back as what it was; give a codec= of your own") from None
+
+
+def _refuse(value: Any) -> Any:
+    kind = type(value).__qualname__
+    raise TypeError(f"a {kind} is not JSON: name it in the return annotation, or give a codec= of your own")
+
+
+_ENCODE = json.JSONEncoder(default=_refuse, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+class ResultNotStored(InvalidArgument):
+    """The function has run, and its result could not be stored: the claim is parked, for whatever effect (S4).
+
+    `result` is what it returned, so that nothing is lost. The cause says why.
+    """
+
+    result: Any = None

@@ -1,0 +1,184 @@
+"""How claims end in Python: by what a handler returned, or by what it raised."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from keyledger._codec import Codec, ResultNotStored
+from keyledger._native import Acquired, Replay
+from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, TooLarge
+from keyledger.refused import Refused, ReplayedFailure
+
+if TYPE_CHECKING:
+    from keyledger._native import Claim, Response
+
+    Ask = Callable[[], Any]
+
+Errors = tuple[type[BaseException], ...]
+
+_NOT_STORED = "its outcome could not be stored"
+
+
+class Settlement(NamedTuple):
+    """A verb of `Claim` and what it takes."""
+
+    verb: str
+    arguments: tuple[Any, ...] = ()
+
+    def settle(self, claim: Claim) -> None:
+        """The claim is settled, on disk."""
+        getattr(claim, self.verb)(*self.arguments)
+
+    async def settle_async(self, claim: Claim) -> None:
+        """The same on an event loop. What was begun ends on disk, whoever is cancelled (S3)."""
+        await getattr(claim, f"{self.verb}_async")(*self.arguments)
+
+
+class Means(NamedTuple):
+    """What a handler's errors mean (S8): those of `not_done` did surely not happen, those of `final` are a no for every retry."""
+
+    not_done: Errors = ()
+    final: Errors = ()
+
+    def settlement(self, error: BaseException, codec: Codec[Any]) -> Settlement:
+        """How a claim ends whose handler raised `error`. Whatever is in neither list goes by the record's effect."""
+        if isinstance(error, self.final) and isinstance(error, Exception):
+            try:
+                return Settlement("fail", (codec.encode_error(error),))
+            except Exception:
+                return Settlement("park", (_NOT_STORED,))
+        if isinstance(error, self.not_done):
+            return Settlement("release")
+        return Settlement("settle_by_effect")
+
+
+class Course(NamedTuple):
+    """How a handler's outcome is stored and told."""
+
+    codec: Codec[Any]
+    means: Means
+
+    def returned(self, claim: Claim, result: Any, ask: Ask) -> Any:
+        """The result is on disk; what every later caller will be told."""
+        response = self._encoded(claim, result)
+        try:
+            claim.complete(response)
+        except (ClaimLost, ClaimSettled):
+            return self.told(ask())
+        except TooLarge:
+            _park(claim)
+            raise
+        return self.codec.decode(response)
+
+    def kept(self, claim: Claim, result: Any) -> None:
+        """The result is on disk although the thread was interrupted before it was."""
+        with contextlib.suppress(KeyledgerError):
+            claim.complete(self._encoded(claim, result))
+
+    def raised(self, claim: Claim, error: BaseException, ask: Ask) -> Any:
+        """Settles, and raises `error`; or tells what somebody else has stored meanwhile, or the handler itself before."""
+        try:
+            self.means.settlement(error, self.codec).settle(claim)
+        except (ClaimLost, ClaimSettled) as ended:
+            return self._told_after(error, ended, ask())
+        except KeyledgerError as unsettled:
+            if isinstance(error, Exception):
+                raise unsettled from error
+        raise error
+
+    async def returned_async(self, claim: Claim, result: Any, ask: Ask) -> Any:
+        """`returned` on an event loop."""
+        response = self._encoded(claim, result)
+        try:
+            await claim.complete_async(response)
+        except (ClaimLost, ClaimSettled):
+            return self.told(ask())
+        except TooLarge:
+            _park(claim)
+            raise
+        return self.codec.decode(response)
+
+    async def raised_async(self, claim: Claim, error: BaseException, ask: Ask) -> Any:
+        """`raised` on an event loop. A coroutine that is being closed may not wait: it settles where it stands."""
+        if isinstance(error, GeneratorExit):
+            return self.raised(claim, error, ask)
+        try:
+            await self.means.settlement(error, self.codec).settle_async(claim)
+        except (ClaimLost, ClaimSettled) as ended:
+            return self._told_after(error, ended, ask())
+        except KeyledgerError as unsettled:
+            if isinstance(error, Exception):
+                raise unsettled from error
+        raise error
+
+    def found_out(self, claim: Claim, result: Any) -> None:
+        """What a recovery handler found out is on disk, unless it settled the claim itself."""
+        if not claim.is_settled:
+            claim.complete(self._encoded(claim, result))
+
+    def not_found_out(self, claim: Claim, error: BaseException) -> None:
+        """An error in a recovery handler: by its lists, else the lease ends, and the record is open to recovery again (section 4)."""
+        settlement = self.means.settlement(error, self.codec)
+        if settlement.verb == "settle_by_effect" or claim.is_settled:
+            claim.drop()
+        else:
+            settlement.settle(claim)
+
+    def told(self, decision: Any) -> Any:
+        """The result that a decision tells.
+
+        Raises:
+            Refused, ReplayedFailure: it tells none (S9); the error of `final`, where the codec makes it again.
+
+        """
+        if type(decision) is not Replay:
+            raise Refused(decision)
+        if decision.outcome == "completed":
+            return self.codec.decode(decision.response)
+        failure = ReplayedFailure(decision.response)
+        again = self.codec.decode_error(decision.response)
+        if again is None:
+            raise failure
+        raise again from failure
+
+    def _told_after(self, error: BaseException, ended: KeyledgerError, decision: Any) -> Any:
+        """A claim that was lost: as `begin` would answer (S9). One that the handler settled: its outcome, if there is one to tell."""
+        untold = isinstance(ended, ClaimSettled) and type(decision) is not Replay
+        if untold or not isinstance(error, Exception):
+            raise error
+        try:
+            return self.told(decision)
+        except Exception as told:
+            raise told from error
+
+    def _encoded(self, claim: Claim, result: Any) -> Response:
+        try:
+            return self.codec.encode(result)
+        except Exception as error:
+            _park(claim)
+            lost = ResultNotStored(f"it was done, but its result cannot be stored, so the key is parked: {error}")
+            lost.result = result
+            raise lost from error
+
+
+def _park(claim: Claim) -> None:
+    """S4: nothing about a result's size or content releases a claim. The first error is the one to tell."""
+    with contextlib.suppress(KeyledgerError):
+        claim.park(_NOT_STORED)
+
+
+def granted(decision: Any) -> Claim:
+    """The claim.
+
+    Raises:
+        Refused: another decision, a replayed yes among them: `refused.decision` has it.
+        ReplayedFailure: a final no was stored.
+
+    """
+    if type(decision) is Acquired:
+        return decision.claim
+    if type(decision) is Replay and decision.outcome == "failed":
+        raise ReplayedFailure(decision.response)
+    raise Refused(decision)

@@ -1,0 +1,56 @@
+"""How blocks, runs and decorators hand on the decisions that are no claim (S9)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from keyledger.errors import KeyledgerError
+
+if TYPE_CHECKING:
+    from keyledger._native import Response
+
+_ADVICE = {
+    "replay": ("reuse", "the operation was answered"),
+    "in_progress": ("reuse", "the operation is in progress; ask again later with the same key"),
+    "mismatch": ("rotate", "this key was used for another request; take a new key for a new operation"),
+    "parked": ("reconcile", "nobody knows whether the operation happened; it is held for a person, find out first"),
+    "gone": (
+        "reconcile",
+        "the operation was settled so long ago that its answer is gone; find out before asking again",
+    ),
+}
+
+
+class Refused(KeyledgerError):
+    """The handler was not run, and there is no result to return.
+
+    `decision` is the decision of `begin`; `code` its name, the same in every language; `retry_after_seconds` when to ask again with
+    the same key, or None; `key_advice` is `"reuse"`, `"rotate"` or `"reconcile"`; the message is one sentence of advice.
+    """
+
+    code: str  # type: ignore[misc]
+
+    def __init__(self, decision: Any) -> None:
+        self.decision = decision
+        self.code = decision.KIND
+        self.key_advice, advice = _ADVICE[self.code]
+        self.retry_after_seconds: float | None = getattr(decision, "retry_after_seconds", None)
+        super().__init__(advice)
+
+    def __reduce__(self) -> tuple[type[KeyledgerError], tuple[str]]:
+        """Between processes the words arrive, without the decision."""
+        return KeyledgerError, (f"{self.code}: {self}",)
+
+
+class ReplayedFailure(KeyledgerError):
+    """An earlier run of this key ended in a final no. `response` is the one that was stored then."""
+
+    code: ClassVar[str] = "replayed_failure"
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
+        super().__init__("an earlier run of this key ended in a final no")
+
+    def __reduce__(self) -> tuple[type[KeyledgerError], tuple[str]]:
+        """Between processes the words arrive, without the response."""
+        return KeyledgerError, (str(self),)
