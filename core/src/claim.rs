@@ -105,14 +105,14 @@ impl Claim {
         self.record.effect
     }
 
-    /// How long a heartbeat renews the lease for, where it does not say: the operation's lease.
-    pub fn lease(&self) -> Duration {
+    /// For how long a lease of this claim lasts, from its grant or from a heartbeat.
+    pub fn lease_time(&self) -> Duration {
         Duration::from_millis(self.record.retention.lease_ms)
     }
 
-    /// Which of the ledgers that this process has opened has granted it: the same number for the same ledger, and for no other.
-    pub fn ledger_number(&self) -> u64 {
-        self.engine.number
+    /// Equal for all claims of one handle, and for no claims of two that are open: for bindings that do something once per ledger.
+    pub fn ledger_number(&self) -> usize {
+        Arc::as_ptr(&self.engine).addr()
     }
 
     /// What the caller of `begin` stored for whoever recovers the record.

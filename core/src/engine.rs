@@ -21,7 +21,7 @@ mod settle;
 mod upkeep;
 mod wait;
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
@@ -52,9 +52,6 @@ pub(crate) use settle::Stepped;
 /// So far may the wall clock run away from the monotonic one before the janitor stops sweeping (L7).
 const RUNAWAY_MS: u64 = 3600 * 1000;
 
-/// How many engines this process has opened.
-static OPENED: AtomicU64 = AtomicU64::new(0);
-
 /// What an engine is made of besides its store.
 #[derive(Clone)]
 pub(crate) struct Parts {
@@ -74,8 +71,6 @@ pub(crate) struct Engine {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
     home: Home<Engine>,
-    /// Names this engine among those of this process.
-    pub(crate) number: u64,
     fences: Fences,
     pub(crate) salt: Salt,
     /// Names this opening in stamps: no other opening of the file has the same.

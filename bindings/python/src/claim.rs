@@ -135,12 +135,12 @@ impl PyClaim {
     /// How many seconds a heartbeat renews the lease for, where it does not say: the operation's lease.
     #[getter]
     fn lease_seconds(&self) -> f64 {
-        seconds(self.held().lease())
+        seconds(self.held().lease_time())
     }
 
     /// Which of the ledgers that this process has opened has granted it.
     #[getter]
-    fn ledger_number(&self) -> u64 {
+    fn ledger_number(&self) -> usize {
         self.held().ledger_number()
     }
 

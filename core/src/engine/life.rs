@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
 
 use super::fence_block::FenceBlock;
-use super::{Engine, EngineError, Errand, OPENED, Owed, Parts, Phase, Session, read_with};
+use super::{Engine, EngineError, Errand, Owed, Parts, Phase, Session, read_with};
 use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
 use crate::commit::{Commits, Ticket};
@@ -38,7 +38,6 @@ impl Engine {
             salt,
             fences: Fences::new(block.usable(is_shared), block.end),
             home,
-            number: OPENED.fetch_add(1, Ordering::Relaxed),
             opening,
             opened_at,
             phase: AtomicU8::new(Phase::Open as u8),

@@ -93,8 +93,6 @@ from keyledger.errors import (
     Poisoned,
     PurposeConflict,
     Reentrant,
-    Refused,
-    ReplayedFailure,
     Storage,
     Suspended,
     TooLarge,
@@ -103,9 +101,10 @@ from keyledger.errors import (
     WrongFormat,
     WrongState,
 )
-from keyledger.idempotent import Idempotent, idempotent
+from keyledger.idempotent import idempotent
 from keyledger.ledger import Ledger, in_memory, open  # noqa: A004
 from keyledger.outbox import Outbox
+from keyledger.refused import Refused, ReplayedFailure
 from keyledger.values import Decision, Effect, fingerprint
 
 _native.register_errors(
@@ -159,7 +158,6 @@ __all__ = [
     "Gone",
     "HttpAnswer",
     "HttpRequest",
-    "Idempotent",
     "InProgress",
     "InvalidArgument",
     "InvalidKey",

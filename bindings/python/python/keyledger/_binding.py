@@ -6,8 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from keyledger._parts import SINGLE, key_of, key_of_many, memo_of, print_of, print_of_members, scope_of, scope_of_many
 from keyledger._native import Fingerprint
+from keyledger._parts import SINGLE, key_of, key_of_many, memo_of, print_of, print_of_members, scope_of, scope_of_many
 
 Rule = str | tuple[str, ...] | Callable[..., Any] | None
 
@@ -41,10 +41,11 @@ def identify_by(function: Callable[..., Any], rules: Rules) -> Callable[..., tup
 
     Raises:
         TypeError: a rule names a parameter that `function` does not have, or takes its arguments in another way than it.
+
     """
     made = _Maker(function, rules)
     scope: dict[str, Any] = made.names
-    exec(made.source(), scope)  # noqa: S102 (parameter names and fixed words only)
+    exec(made.source(), scope)
     identify: Any = scope["identify"]
     identify.__defaults__, identify.__kwdefaults__ = made.defaults()
     # A wrong call is told in the words of the function that was called.
@@ -116,7 +117,9 @@ class _Maker:
             parameter = self.parameters.get(name)
             if parameter is None:
                 known = ", ".join(self.parameters) or "none"
-                raise TypeError(f"{self.qualname}: {what} names {name!r}, which is not a parameter of it; those are: {known}")
+                raise TypeError(
+                    f"{self.qualname}: {what} names {name!r}, which is not a parameter of it; those are: {known}"
+                )
             if parameter.kind in _VARIADIC and what in ("scope", "key"):
                 raise TypeError(f"{self.qualname}: {what} names {parameter}, which is not one value; give a callable")
         return names
@@ -160,7 +163,9 @@ class _Maker:
     def _signature(self) -> str:
         """Parameters and kinds, without annotations; defaults are put in afterwards, as objects."""
         bare = [
-            parameter.replace(annotation=_Kind.empty, default=parameter.default if parameter.default is _Kind.empty else None)
+            parameter.replace(
+                annotation=_Kind.empty, default=parameter.default if parameter.default is _Kind.empty else None
+            )
             for parameter in self.parameters.values()
         ]
         return str(inspect.Signature(bare))[1:-1]

@@ -156,6 +156,7 @@ class Claims:
             with ledger.claim(CHARGE, "tenant-7", key, fingerprint) as claim:
                 bank.charge(amount, idempotency_key=claim.derive_key("charge"))
                 claim.complete(keyledger.Response.json({"ok": True}))
+
         """
         terms: dict[str, Any] = {"memo": memo, "wait": wait}
         asked = (operation, scope, key, fingerprint)
@@ -178,12 +179,12 @@ class Claims:
         """Begins the key, runs `handler(claim)` if the claim is granted, and settles it; or returns the stored response.
 
         On return the response is on disk, and every later caller is told the same. A handler may settle the claim itself: what it
-        stored is then the answer. Its errors mean what they mean in `claim`, and are raised; one of `final` that has a `Response` as its
-        `response` is stored as that.
+        stored is then the answer. Its errors mean what they mean in `claim`, and are raised.
 
         Raises:
             Refused: the handler was not run, and there is no answer (S9).
             ReplayedFailure: a final no is stored.
+
         """
         asked = (operation, scope, key, fingerprint)
         decision = self.begin(*asked, memo=memo, wait=wait)

@@ -30,6 +30,7 @@ class Codec(Generic[R]):
 
             def decode(self, response: keyledger.Response) -> bytes:
                 return keyledger.stored_body(response)
+
     """
 
     def encode(self, result: R) -> Response:
@@ -64,6 +65,7 @@ class JsonCodec(Codec[R]):
 
     Example:
         codec = keyledger.JsonCodec(Receipt, raises=(CardDeclined,))
+
     """
 
     def __init__(self, returns: Any = Any, *, raises: tuple[type[Exception], ...] = ()) -> None:
@@ -104,6 +106,7 @@ def stored_body(response: Response) -> bytes:
 
     Raises:
         TooLarge: they were over the ledger's limit and are not stored, only their length and SHA-256 (S4). It was done.
+
     """
     body = response.body
     if body is None:

@@ -69,8 +69,10 @@ def _print_of_wide(members: Any) -> Fingerprint:
     """Integers that a double cannot hold count as their digits: numbers of orders often are as long as that."""
     try:
         return Fingerprint.of_json_text(_ENCODE(_digits(json.loads(_ENCODE(members)))))
-    except (ValueError, InvalidArgument) as error:
-        raise InvalidArgument(f"the arguments have no fingerprint: {error}; say with fingerprint= what to compare") from None
+    except InvalidArgument as error:
+        raise InvalidArgument(
+            f"the arguments have no fingerprint: {error}; say with fingerprint= what to compare"
+        ) from None
 
 
 def _digits(value: Any) -> Any:
@@ -89,7 +91,9 @@ def _text(what: str, value: Any, name: str) -> str:
     if (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, uuid.UUID):
         return str(value)
     kind = "None" if value is None else f"a {type(value).__qualname__}"
-    raise InvalidKey(f"{what}: {name} is {kind}; it has to be text, a whole number or a UUID, and there is none for no {what}")
+    raise InvalidKey(
+        f"{what}: {name} is {kind}; it has to be text, a whole number or a UUID, and there is none for no {what}"
+    )
 
 
 def _joined(what: str, names: tuple[str, ...], values: tuple[Any, ...]) -> str:

@@ -45,7 +45,7 @@ def run_claimed(claim: Claim, handler: Callable[[], Any], course: Course, ask: A
     with Within(claim, heartbeat=heartbeat):
         try:
             result = handler()
-        except BaseException as error:  # noqa: BLE001 (an interrupt is an outcome, too: by the effect)
+        except BaseException as error:
             return course.raised(claim, error, ask)
         try:
             return course.returned(claim, result, ask)
@@ -73,7 +73,7 @@ async def _claimed(
     with Within(claim, heartbeat=heartbeat):
         try:
             result = await handler()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             return await course.raised_async(claim, error, ask)
         return await course.returned_async(claim, result, ask)
 

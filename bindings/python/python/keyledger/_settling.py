@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keyledger._codec import Codec, ResultNotStored
 from keyledger._native import Acquired, Replay
-from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, Refused, ReplayedFailure, TooLarge
+from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, TooLarge
+from keyledger.refused import Refused, ReplayedFailure
 
 if TYPE_CHECKING:
     from keyledger._native import Claim, Response
@@ -46,7 +47,7 @@ class Means(NamedTuple):
         if isinstance(error, self.final) and isinstance(error, Exception):
             try:
                 return Settlement("fail", (codec.encode_error(error),))
-            except Exception:  # noqa: BLE001 (whatever a codec of the caller's raises)
+            except Exception:
                 return Settlement("park", (_NOT_STORED,))
         if isinstance(error, self.not_done):
             return Settlement("release")
@@ -112,11 +113,25 @@ class Course(NamedTuple):
                 raise unsettled from error
         raise error
 
+    def found_out(self, claim: Claim, result: Any) -> None:
+        """What a recovery handler found out is on disk, unless it settled the claim itself."""
+        if not claim.is_settled:
+            claim.complete(self._encoded(claim, result))
+
+    def not_found_out(self, claim: Claim, error: BaseException) -> None:
+        """An error in a recovery handler: by its lists, else the lease ends, and the record is open to recovery again (section 4)."""
+        settlement = self.means.settlement(error, self.codec)
+        if settlement.verb == "settle_by_effect" or claim.is_settled:
+            claim.drop()
+        else:
+            settlement.settle(claim)
+
     def told(self, decision: Any) -> Any:
         """The result that a decision tells.
 
         Raises:
             Refused, ReplayedFailure: it tells none (S9); the error of `final`, where the codec makes it again.
+
         """
         if type(decision) is not Replay:
             raise Refused(decision)
@@ -160,6 +175,7 @@ def granted(decision: Any) -> Claim:
     Raises:
         Refused: another decision, a replayed yes among them: `refused.decision` has it.
         ReplayedFailure: a final no was stored.
+
     """
     if type(decision) is Acquired:
         return decision.claim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from keyledger._native import Entry, Gone, InProgress, Mismatch, Parked, Replay, Response
+    from keyledger._native import Entry, Response
 
 
 class KeyledgerError(Exception):
@@ -159,40 +159,6 @@ class Storage(KeyledgerError):
     """The operating system refused. Nothing was stored."""
 
     code = "storage"
-
-
-class Refused(KeyledgerError):
-    """The handler was not run, and there is no answer to replay (S9).
-
-    `decision` is why: `InProgress`, `Mismatch`, `Parked` or `Gone`; a claim block is also refused by a `Replay`, which has the answer.
-    `code` is the decision's name. `key_advice` says what to do with the key: `reuse` it later, `rotate` to another one, or `reconcile`:
-    find out first whether it happened.
-    """
-
-    def __init__(self, decision: InProgress | Mismatch | Parked | Gone | Replay) -> None:
-        self.decision = decision
-        self.code = decision.KIND  # type: ignore[misc]
-        super().__init__(decision.advice)
-
-    @property
-    def key_advice(self) -> str:
-        """`reuse`, `rotate` or `reconcile`."""
-        return self.decision.key_advice
-
-    @property
-    def retry_after_seconds(self) -> float | None:
-        """When to ask again with the same key, where that makes sense."""
-        return getattr(self.decision, "retry_after_seconds", None)
-
-
-class ReplayedFailure(KeyledgerError):
-    """An earlier run of this key ended in a final no; `response` is the answer that was given then."""
-
-    code = "replayed_failure"
-
-    def __init__(self, response: Response) -> None:
-        self.response = response
-        super().__init__("an earlier run of this key ended in a final no")
 
 
 class EntryError(KeyledgerError):

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from types import TracebackType
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from keyledger import _native
 from keyledger._claims import Claims
-from keyledger.idempotent import P, R, Idempotent, idempotent
+from keyledger.idempotent import idempotent
 from keyledger.outbox import Outbox
 
 if TYPE_CHECKING:
@@ -28,11 +27,11 @@ class Ledger(Claims, _native.Ledger):
     interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
     """
 
-    def idempotent(self, **terms: Any) -> Callable[[Callable[P, R]], Idempotent[P, R]]:
+    def idempotent(self, **terms: Any) -> Any:
         """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
 
         Example:
-            @ledger.idempotent(effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
+            @ledger.idempotent(operation="receipt", effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
             def send_receipt(order_id: str) -> None: ...
         """
         return idempotent(ledger=self, **terms)

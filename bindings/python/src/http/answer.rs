@@ -13,7 +13,7 @@ use crate::response::PyResponse;
 /// `fields` takes values as `bytes`, or as `str` of Latin-1.
 ///
 /// Example:
-///     claim.complete(Answer(201, [("Content-Type", "text/plain")], b"charged").to_stored())
+///     `claim.complete(Answer(201, [("Content-Type", "text/plain")], b"charged").to_stored())`
 #[pyclass(name = "Answer", module = "keyledger.http", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyAnswer(pub(crate) keyledger_http::Answer);

@@ -32,7 +32,7 @@ impl PyRoute {
     /// stored; `max_body_bytes` of a response that is kept; `max_request_bytes`; `stream`.
     ///
     /// Raises:
-    ///     InvalidArgument: a setting with which the route would not do what it says.
+    ///     `InvalidArgument`: a setting with which the route would not do what it says.
     ///
     /// Example:
     ///     charges = Route.required("repeatable", lease=60, statuses={"mismatch": 400})
@@ -66,7 +66,7 @@ impl PyRoute {
     /// The status with which a case, such as `mismatch`, is answered.
     ///
     /// Raises:
-    ///     InvalidArgument: there is no such case.
+    ///     `InvalidArgument`: there is no such case.
     fn status_of(&self, case: &str) -> PyResult<u16> {
         Ok(self.0.status_of(setting::case(case)?))
     }
@@ -113,7 +113,7 @@ impl PyRoute {
     /// What to ask the ledger for a request. `path` is the concrete one as received.
     ///
     /// Raises:
-    ///     InvalidKey: a scope that L1 refuses.
+    ///     `InvalidKey`: a scope that L1 refuses.
     #[pyo3(signature = (ledger, scope, key, *, method, path, query, content_type, body))]
     #[expect(clippy::too_many_arguments, reason = "they are a request's parts, by name")]
     fn begin(
