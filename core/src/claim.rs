@@ -204,9 +204,12 @@ impl Claim {
         }
     }
 
-    /// Settles without giving the claim away, for whoever only borrows it.
+    /// [`settle`](Claim::settle) without giving the claim away, for whoever only borrows it; [`settled`](Claim::settled) tells of it.
+    ///
+    /// # Errors
+    /// As [`complete`](Claim::complete); the claim is as it was.
     #[tracing::instrument(level = "debug", name = "keyledger.settle", skip_all, fields(operation = %self.address.id.operation(), fence = self.record.fence))]
-    pub(crate) fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
+    pub fn settle_in_place(&mut self, settlement: Settlement) -> Result<()> {
         self.check_not_ended()?;
         let settlement = stored_form(settlement, self.engine.options)?;
         let settled = self.engine.settle(&self.address, self.fence(), settlement.clone()).map_err(Error::from);

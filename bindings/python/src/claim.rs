@@ -49,16 +49,17 @@ impl PyClaim {
         }
     }
 
-    /// For adapters: the claim, unless somebody has it or has settled it.
+    /// For adapters: the claim, open or with what it was settled with; nothing where somebody has it.
     pub(crate) fn surrender(&self) -> Option<Claim> {
         let mut held = self.held();
-        held.is_open().then(|| held.take())
+        (held.is_open() || held.settled().is_some()).then(|| held.take())
     }
 
     fn settle(&self, py: Python<'_>, settlement: Settlement) -> Told<()> {
-        let claim = self.taken();
-        let settled = py.detach(|| claim.settle(settlement));
-        settled.map_err(|failed| self.failed(failed).into())
+        let mut claim = self.taken();
+        let settled = py.detach(|| claim.settle_in_place(settlement));
+        self.give_back(claim);
+        Ok(settled?)
     }
 
     /// Settling failed: the claim is as it was.
@@ -239,7 +240,7 @@ impl PyClaim {
 
     /// Lets it go unsettled: its lease ends at once for everyone in the process, without I/O (S2). Returns whether it was unsettled.
     fn drop(&self) -> bool {
-        self.surrender().is_some()
+        self.taken().is_open()
     }
 
     /// Runs `f` with a `Transaction` and stores its changes and the response that it returns together, or nothing of it.

@@ -101,7 +101,7 @@ fn found_out(claim: &mut Claim, handler: &Py<PyAny>) -> Result<Settlement, Box<d
     let done = Python::try_attach(|py| -> PyResult<Option<Claim>> {
         let object = Py::new(py, PyClaim::new(claim.take()))?;
         let called = handler.call1(py, (&object,));
-        let left = object.get().surrender();
+        let left = object.get().surrender().filter(Claim::is_open);
         called.map(|_| left)
     });
     match done {

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from keyledger._native import Ledger, ManualClock
+from keyledger._native import KeyId, Ledger, ManualClock
 from keyledger.http import Answer, Route
 
 from .check import START_MS, compare, compare_record
@@ -136,4 +136,4 @@ class Stage:
 
     def _stored(self, of: dict[str, str] | None = None, expect: dict[str, Any] | None = None) -> None:
         of = {"operation": "POST /charges", "scope": "ada", "key": "key-1", **(of or {})}
-        compare_record(self._world.ledger.inspect(of["scope"], of["operation"], of["key"]), expect)
+        compare_record(self._world.ledger.inspect(KeyId(of["scope"], of["operation"], of["key"])), expect)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from keyledger._native import Ledger
+from keyledger._native import KeyId, Ledger
 from keyledger.asgi import IdempotencyMiddleware, Route
 
 
 def test_h9_s3_a_request_that_is_cancelled_runs_to_its_end_and_is_stored() -> None:
     ledger = Ledger(None)
     asyncio.run(cancelled_in_the_middle(ledger))
-    view = ledger.inspect("ada", "POST /charges", "key-1")
+    view = ledger.inspect(KeyId("ada", "POST /charges", "key-1"))
     assert view is not None
     assert view.state == "completed"
 
