@@ -10,6 +10,7 @@ mod project;
 mod python;
 mod soak;
 mod test;
+mod wasm;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -40,6 +41,8 @@ enum Task {
     Soak(soak::Args),
     /// Run every test, or the parts that are named; this is what CI runs
     Test(test::Args),
+    /// Build the npm package, install its tarball into a scratch project, and run its tests
+    Wasm(wasm::Args),
 }
 
 fn main() -> ExitCode {
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Task::Python(args) => python::run(&args),
         Task::Soak(args) => soak::run(&args),
         Task::Test(args) => test::run(&args),
+        Task::Wasm(args) => wasm::run(&args),
     };
     match outcome {
         Ok(code) => code,

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::io;
 
-use js_sys::Uint8Array;
 use keyledger::Disk;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::prelude::*;
@@ -44,27 +43,27 @@ impl JsDisk {
 
 impl Disk for JsDisk {
     fn len(&self) -> io::Result<u64> {
-        self.0.length().map(whole).map_err(failed)
+        self.0.length().map(whole).map_err(io_error)
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(number(offset), out).map_err(failed)
+        self.0.read(number(offset), out).map_err(io_error)
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(number(offset), data).map_err(failed)
+        self.0.write(number(offset), data).map_err(io_error)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_length(number(len)).map_err(failed)
+        self.0.set_length(number(len)).map_err(io_error)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.0.sync().map_err(failed)
+        self.0.sync().map_err(io_error)
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.close().map_err(failed)
+        self.0.close().map_err(io_error)
     }
 }
 
@@ -76,7 +75,7 @@ impl fmt::Debug for JsDisk {
 
 /// What the host threw.
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
-fn failed(thrown: JsValue) -> io::Error {
+fn io_error(thrown: JsValue) -> io::Error {
     let message = thrown.dyn_ref::<js_sys::Error>().map(|error| String::from(error.message()));
     io::Error::other(message.unwrap_or_else(|| format!("{thrown:?}")))
 }
@@ -93,9 +92,4 @@ fn number(bytes: u64) -> f64 {
 )]
 fn whole(number: f64) -> u64 {
     number as u64
-}
-
-/// Bytes for JavaScript.
-pub(crate) fn bytes(of: &[u8]) -> Uint8Array {
-    Uint8Array::from(of)
 }

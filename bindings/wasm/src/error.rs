@@ -1,20 +1,45 @@
 //! The core's errors as errors of JavaScript's, with `code`.
 
-use js_sys::Reflect;
-use keyledger::Error;
+use std::cell::RefCell;
+
+use js_sys::Function;
+use keyledger::{Error, KeyError};
 use wasm_bindgen::prelude::*;
 
 /// What the methods return.
 pub(crate) type Told<T> = Result<T, JsValue>;
+
+thread_local! {
+    /// Makes an error of a code and a message: the package brings its own class.
+    static MAKE: RefCell<Option<Function>> = const { RefCell::new(None) };
+}
+
+/// Takes what makes an error of the package's class: `(code, message, detail) => Error`.
+#[wasm_bindgen(js_name = registerErrors)]
+pub fn register_errors(make: Function) {
+    MAKE.replace(Some(make));
+}
 
 /// The error with its stable code: `error.code`.
 pub(crate) fn thrown(error: &Error) -> JsValue {
     of_code(error.code().as_str(), &error.to_string())
 }
 
-pub(crate) fn of_code(code: &str, message: &str) -> JsValue {
-    let error = js_sys::Error::new(message);
-    error.set_name("KeyledgerError");
-    let _ = Reflect::set(&error, &"code".into(), &code.into());
-    error.into()
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
+pub(crate) fn failed(error: Error) -> JsValue {
+    thrown(&error)
+}
+
+pub(crate) fn refused(error: KeyError) -> JsValue {
+    thrown(&error.into())
+}
+
+pub(crate) fn invalid_argument(message: impl Into<String>) -> JsValue {
+    thrown(&Error::InvalidArgument(message.into()))
+}
+
+fn of_code(code: &str, message: &str) -> JsValue {
+    let make = MAKE.with_borrow(Clone::clone);
+    let made = make.and_then(|make| make.call2(&JsValue::NULL, &code.into(), &message.into()).ok());
+    made.unwrap_or_else(|| js_sys::Error::new(message).into())
 }

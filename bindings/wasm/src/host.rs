@@ -5,6 +5,10 @@ use keyledger::{Clock, Entropy};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::prelude::*;
 
+/// Where the types that JavaScript brings are declared.
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"import type { Host, NativeClosure, Store } from "../store.js";"#;
+
 #[wasm_bindgen]
 extern "C" {
     /// Time and randomness, as the package's glue has them of the platform, or a test of its own.

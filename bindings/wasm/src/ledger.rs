@@ -1,99 +1,142 @@
-//! The ledger.
+//! The ledger: opening, and asking for keys.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use js_sys::{Object, Promise, Reflect};
-use keyledger::{Begin, Decision, Effect, Fingerprint, Key, Ledger, Operation, Response, Scope};
+use js_sys::Promise;
+use keyledger::{Begin, ErrorMeans, Ledger};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::future_to_promise;
 
-use crate::disk::{JsDisk, Store, bytes};
-use crate::error::{Told, thrown};
+use crate::argument::{count, effect, key, scope, span};
+use crate::decision;
+use crate::disk::{JsDisk, Store};
+use crate::error::{Told, failed, invalid_argument};
+use crate::fingerprint::JsFingerprint;
 use crate::host::{Host, JsHost};
+use crate::object::list;
+use crate::operation::JsOperation;
+use crate::promise::{promise, promise_until};
 
 /// A ledger on a store, or in memory.
 #[wasm_bindgen(js_name = NativeLedger)]
-pub struct JsLedger(AssertUnwindSafe<Ledger>);
+pub struct JsLedger(pub(crate) AssertUnwindSafe<Ledger>);
+
+/// What a `begin` asks.
+#[wasm_bindgen(js_name = NativeBegin)]
+pub struct JsBegin(Begin);
+
+#[wasm_bindgen(js_class = NativeBegin)]
+impl JsBegin {
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        operation: &JsOperation,
+        scope_text: &str,
+        key_text: &str,
+        fingerprint: &JsFingerprint,
+        memo: Option<Vec<u8>>,
+        wait_ms: Option<f64>,
+    ) -> Told<JsBegin> {
+        let begin = Begin::new(&operation.0, &scope(scope_text)?, &key(key_text)?, fingerprint.0);
+        let wait = wait_ms.map_or(Ok(Duration::ZERO), span)?;
+        Ok(JsBegin(begin.memo(memo.unwrap_or_default()).wait(wait)))
+    }
+}
 
 #[wasm_bindgen(js_class = NativeLedger)]
 impl JsLedger {
     /// Opens the ledger on `store`, or makes it there; in memory where there is no store.
     #[wasm_bindgen(constructor)]
-    pub fn new(store: Option<Store>, host: &Host) -> Told<JsLedger> {
+    pub fn new(
+        store: Option<Store>,
+        host: &Host,
+        max_response_bytes: Option<f64>,
+        cache_bytes: Option<f64>,
+    ) -> Told<JsLedger> {
         let spoken_for = Arc::new(SendWrapper::new(std::cell::OnceCell::<js_sys::Function>::new()));
         let (commit, caller) = (spoken_for.clone(), JsHost::new(host));
-        let builder = Ledger::builder().clock(JsHost::new(host)).entropy(JsHost::new(host)).commit_by_host(move || {
-            if let Some(commit) = commit.get() {
-                caller.call_soon(commit);
-            }
-        });
+        let mut builder =
+            Ledger::builder().clock(JsHost::new(host)).entropy(JsHost::new(host)).commit_by_host(move || {
+                if let Some(commit) = commit.get() {
+                    caller.call_soon(commit);
+                }
+            });
+        if let Some(bytes) = max_response_bytes {
+            builder = builder.max_response_bytes(count("a longest response", bytes)?);
+        }
+        if let Some(bytes) = cache_bytes {
+            builder = builder.cache_bytes(count("a cache", bytes)?);
+        }
         let opened = match store {
             Some(store) => builder.open_disk(Arc::new(JsDisk::new(store))),
             None => builder.in_memory(),
         };
-        let ledger = opened.map_err(|error| thrown(&error))?;
+        let ledger = opened.map_err(failed)?;
         let for_commit = AssertUnwindSafe(ledger.clone());
         let commit = Closure::<dyn FnMut()>::new(move || for_commit.commit_queued());
         let _ = spoken_for.set(commit.into_js_value().unchecked_into());
         Ok(JsLedger(AssertUnwindSafe(ledger)))
     }
 
-    /// `begin`, blocking.
+    /// `begin`, blocking. It cannot wait for another owner: there is one thread.
     #[wasm_bindgen(js_name = beginSync)]
-    pub fn begin_sync(&self, operation: &str, scope: &str, key: &str) -> Told<JsValue> {
-        let begin = asked(operation, scope, key)?;
-        self.0.begin_with(&begin).map(told).map_err(|error| thrown(&error))
+    pub fn begin_sync(&self, asked: &JsBegin) -> Told<JsValue> {
+        self.0.begin_with(&asked.0.clone().wait(Duration::ZERO)).map(decision::told).map_err(failed)
     }
 
-    /// `begin` as a promise: what is begun in one turn of the event loop shares one sync.
-    pub fn begin(&self, operation: &str, scope: &str, key: &str) -> Told<Promise> {
-        let decided = self.0.begin_with_async(asked(operation, scope, key)?);
-        Ok(promise(async move { decided.await.map(told).map_err(|error| thrown(&error)) }))
+    /// `begin` as a promise: what is begun in one turn of the event loop shares one sync. It is given up when `until` is settled.
+    pub fn begin(&self, asked: &JsBegin, until: Option<Promise>) -> Promise {
+        let decided = self.0.begin_with_async(asked.0.clone());
+        promise_until(async move { decided.await.map(decision::told).map_err(failed) }, until)
     }
 
-    /// Lets go of the store.
-    pub fn close(&self) -> Told<()> {
-        self.0.close().map_err(|error| thrown(&error))
+    /// All in one commit.
+    #[wasm_bindgen(js_name = beginManySync)]
+    pub fn begin_many_sync(&self, asked: Vec<JsBegin>) -> Told<JsValue> {
+        let begins: Vec<_> = asked.into_iter().map(|begin| begin.0).collect();
+        Ok(list(self.0.begin_many(&begins).map_err(failed)?, decision::told))
+    }
+
+    /// As a promise.
+    #[wasm_bindgen(js_name = beginMany)]
+    pub fn begin_many(&self, asked: Vec<JsBegin>) -> Promise {
+        let decided = self.0.begin_many_async(asked.into_iter().map(|begin| begin.0).collect());
+        promise(async move { Ok(list(decided.await.map_err(failed)?, decision::told)) })
+    }
+
+    /// As `begin` would answer now, save that nothing is granted (S9).
+    pub fn ask(&self, asked: &JsBegin) -> Told<JsValue> {
+        self.0.ask(&asked.0).map(decision::told).map_err(failed)
+    }
+
+    /// Commits what promises have queued.
+    #[wasm_bindgen(js_name = commitQueued)]
+    pub fn commit_queued(&self) {
+        self.0.commit_queued();
+    }
+
+    #[wasm_bindgen(js_name = newKey)]
+    pub fn new_key(&self) -> String {
+        self.0.new_key().as_str().to_owned()
+    }
+
+    /// Whether an operation is one that `begin` would take.
+    pub fn declare(&self, operation: &JsOperation) -> Told<()> {
+        self.0.declare(&operation.0).map_err(failed)
     }
 }
 
-/// A claim.
-#[wasm_bindgen(js_name = NativeClaim)]
-pub struct JsClaim(AssertUnwindSafe<Option<keyledger::Claim>>);
-
-#[wasm_bindgen(js_class = NativeClaim)]
-impl JsClaim {
-    /// Completes, as a promise.
-    pub fn complete(&mut self, media_type: &str, body: &[u8]) -> Told<Promise> {
-        let claim = self.0.take().ok_or_else(|| thrown(&keyledger::Error::ClaimSettled))?;
-        let settled = claim.complete_async(Response::new(media_type, body));
-        Ok(promise(async move { settled.await.map(|()| JsValue::UNDEFINED).map_err(|failed| thrown(&failed.source)) }))
-    }
-}
-
-fn asked(operation: &str, scope: &str, key: &str) -> Told<Begin> {
-    let operation = Operation::new(Effect::Repeatable, operation.to_owned()).lease(Duration::from_secs(30));
-    let refused = |error: keyledger::KeyError| thrown(&error.into());
-    let (scope, key) = (Scope::new(scope).map_err(refused)?, Key::new(key).map_err(refused)?);
-    Ok(Begin::new(&operation, &scope, &key, Fingerprint::unchecked()))
-}
-
-fn told(decision: Decision) -> JsValue {
-    let object = Object::new();
-    let set = |name: &str, value: JsValue| drop(Reflect::set(&object, &name.into(), &value));
-    set("kind", decision.as_str().into());
-    match decision {
-        Decision::Acquired(claim) => set("claim", JsClaim(AssertUnwindSafe(Some(claim))).into()),
-        Decision::Replay(replay) => set("body", replay.response.stored_bytes().map(bytes).into()),
-        _ => {}
-    }
-    object.into()
-}
-
-/// A promise of what the core's future tells. A panic in it rejects the promise; the core keeps its own locks from harm.
-fn promise(future: impl Future<Output = Told<JsValue>> + 'static) -> Promise {
-    future_to_promise(AssertUnwindSafe(future))
+/// How a claim with this effect is settled when its handler has thrown, where that is no final no (S8): `release`, or `park` and a reason.
+#[wasm_bindgen(js_name = settlementOfError)]
+pub fn settlement_of_error(means: &str, effect_name: &str) -> Told<Vec<String>> {
+    let means = match means {
+        "by_effect" => ErrorMeans::ByEffect,
+        "not_done" => ErrorMeans::NotDone,
+        _ => return Err(invalid_argument(format!("an error does not mean {means}"))),
+    };
+    Ok(match means.settlement(effect(effect_name)?) {
+        keyledger::Settlement::Park(reason) => vec!["park".to_owned(), reason],
+        _ => vec!["release".to_owned(), String::new()],
+    })
 }

@@ -2,6 +2,7 @@
 
 use crate::project::{Project, cargo, cargo_path};
 use crate::python;
+use crate::wasm as npm;
 use std::path::Path;
 use std::process::Command;
 
@@ -61,6 +62,7 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "soak", about: "one short round of the soak", steps: soak },
     Part { name: "fuzz", about: "the decoders, and commands beside the model, under libFuzzer", steps: fuzz },
     python::PART,
+    npm::PART,
     Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
 ];
 

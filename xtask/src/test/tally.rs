@@ -17,9 +17,21 @@ impl AddAssign for Tally {
 }
 
 impl Tally {
-    /// What a line of Rust's test harness or of pytest counts, if it is its summary line.
+    /// What a line of Rust's test harness, of pytest or of node's test runner counts, if it is a summary line.
     pub(crate) fn of_line(line: &str) -> Option<Self> {
-        Self::of_harness(line).or_else(|| Self::of_pytest(line))
+        Self::of_harness(line).or_else(|| Self::of_pytest(line)).or_else(|| Self::of_node(line))
+    }
+
+    /// `# pass 12` of TAP, `ℹ pass 12` of the spec reporter; `cancelled` tests have failed.
+    fn of_node(line: &str) -> Option<Self> {
+        let line = line.trim();
+        let (word, number) = line.strip_prefix("# ").or_else(|| line.strip_prefix("ℹ "))?.split_once(' ')?;
+        let number = number.parse().ok()?;
+        match word {
+            "pass" => Some(Self { passed: number, failed: 0 }),
+            "fail" | "cancelled" => Some(Self { passed: 0, failed: number }),
+            _ => None,
+        }
     }
 
     fn of_harness(line: &str) -> Option<Self> {
@@ -79,6 +91,16 @@ mod tests {
         let line = "==== 2 failed, 7 passed, 1 warning, 1 error in 65.40s (0:01:05) ====";
         assert_eq!(of(line), Some(Tally { passed: 7, failed: 3 }));
         assert_eq!(of("12 passed, 3 failed"), None);
+    }
+
+    #[test]
+    fn summary_lines_of_node_are_counted() {
+        let of = Tally::of_line;
+        assert_eq!(of("# pass 12"), Some(Tally { passed: 12, failed: 0 }));
+        assert_eq!(of("ℹ fail 2"), Some(Tally { passed: 0, failed: 2 }));
+        assert_eq!(of("ℹ cancelled 1"), Some(Tally { passed: 0, failed: 1 }));
+        assert_eq!(of("ℹ tests 15"), None);
+        assert_eq!(of("# pass the salt"), None);
     }
 
     #[test]

@@ -1,0 +1,173 @@
+import type { NativeClaim } from "./native/keyledger.js";
+import type { Effect, KeyId } from "./operation.js";
+import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
+import { type Batch, Transaction } from "./transaction.js";
+
+const NOTHING = new Uint8Array();
+
+/** The result of a step, as it was recorded. */
+export interface Step {
+  readonly name: string;
+  readonly value: Uint8Array;
+}
+
+interface Look extends KeyId {
+  readonly fence: number;
+  readonly attempt: number;
+  readonly effect: Effect;
+  readonly memo: Uint8Array;
+  readonly firstGrantedAtMs: number;
+}
+
+/**
+ * The right to run an operation. It is settled once; a second time throws `claim_settled`. Left by `using` without being settled, it
+ * ends its lease at once; what happens to the key next, its effect decides (S2).
+ */
+export class Claim {
+  readonly #native: NativeClaim;
+  readonly #look: Look;
+
+  /** @internal */
+  constructor(native: NativeClaim) {
+    this.#native = native;
+    this.#look = native.look() as Look;
+  }
+
+  get keyId(): KeyId {
+    const { scope, operation, key } = this.#look;
+    return { scope, operation, key };
+  }
+  /** A number that strictly rises with every claim granted. */
+  get fence(): number {
+    return this.#look.fence;
+  }
+  /** 1 for the first owner of this key id. */
+  get attempt(): number {
+    return this.#look.attempt;
+  }
+  get effect(): Effect {
+    return this.#look.effect;
+  }
+  get memo(): Uint8Array {
+    return this.#look.memo;
+  }
+  get firstGrantedAtMs(): number {
+    return this.#look.firstGrantedAtMs;
+  }
+  get steps(): Step[] {
+    return this.#native.steps() as Step[];
+  }
+  /** Repeatable: how long the handler may still call out (E4); null for other effects. */
+  get remainingMs(): number | null {
+    return this.#native.remainingMs() as number | null;
+  }
+  /** Whether a heartbeat was told that the claim is somebody else's. */
+  get isLost(): boolean {
+    return this.#native.isLost();
+  }
+  /** Whether it is used up, or on its way to be. */
+  get isSettled(): boolean {
+    return this.#native.isSettled();
+  }
+
+  /** A key for a downstream call, equal on every attempt (E3). */
+  deriveKey(name: string): string {
+    return this.#native.deriveKey(name);
+  }
+
+  /** Renews the lease from now, by the operation's own length or by `leaseMs`. */
+  heartbeatSync(leaseMs?: number): void {
+    this.#native.heartbeatSync(leaseMs);
+  }
+  async heartbeat(leaseMs?: number): Promise<void> {
+    this.heartbeatSync(leaseMs);
+  }
+
+  /** It was done, and this is the answer: replayed from now on. */
+  completeSync(answer: Answer): void {
+    this.#settleSync("complete", answer);
+  }
+  async complete(answer: Answer): Promise<void> {
+    await this.#settle("complete", answer);
+  }
+  /** A final no, told again to every retry. */
+  failSync(answer: Answer): void {
+    this.#settleSync("fail", answer);
+  }
+  async fail(answer: Answer): Promise<void> {
+    await this.#settle("fail", answer);
+  }
+  /** It surely did not happen: whoever comes next may run it. */
+  releaseSync(): void {
+    this.#native.settleSync("release", "", NOTHING);
+  }
+  async release(): Promise<void> {
+    await this.#native.settle("release", "", NOTHING);
+  }
+  /** Nobody knows whether it happened: held for a person. */
+  parkSync(reason: string): void {
+    this.#native.settleSync("park", reason, NOTHING);
+  }
+  async park(reason: string): Promise<void> {
+    await this.#native.settle("park", reason, NOTHING);
+  }
+
+  #settleSync(verb: string, answer: Answer): void {
+    const { mediaType, body } = StoredResponse.of(answer);
+    this.#native.settleSync(verb, mediaType, body ?? NOTHING);
+  }
+  async #settle(verb: string, answer: Answer): Promise<void> {
+    const { mediaType, body } = StoredResponse.of(answer);
+    await this.#native.settle(verb, mediaType, body ?? NOTHING);
+  }
+
+  /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
+  async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
+    const recorded = this.#native.recordedStep(name) as Uint8Array | null;
+    if (recorded !== null) return recorded;
+    const value = toBytes(await f(this.deriveKey(name)));
+    await this.#native.recordStep(name, value);
+    return value;
+  }
+  stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
+    const recorded = this.#native.recordedStep(name) as Uint8Array | null;
+    if (recorded !== null) return recorded;
+    const value = toBytes(f(this.deriveKey(name)));
+    this.#native.recordStepSync(name, value);
+    return value;
+  }
+  async recordStep(name: string, value: Bytes): Promise<void> {
+    await this.#native.recordStep(name, toBytes(value));
+  }
+  recordStepSync(name: string, value: Bytes): void {
+    this.#native.recordStepSync(name, toBytes(value));
+  }
+
+  /** Stores rows and the response that `f` returns in one transaction. `f` may not wait: it runs inside the commit. */
+  async completeWith(f: (tx: Transaction) => Answer): Promise<StoredResponse> {
+    return StoredResponse.ofNative((await this.#native.completeWith(Transaction.answering(f))) as NativeResponse);
+  }
+  completeWithSync(f: (tx: Transaction) => Answer): StoredResponse {
+    return StoredResponse.ofNative(this.#native.completeWithSync(Transaction.answering(f)) as NativeResponse);
+  }
+  /** The same as a value. */
+  completeBatchSync(batch: Batch, answer: Answer): StoredResponse {
+    const { mediaType, body } = StoredResponse.of(answer);
+    const told = this.#native.completeBatchSync(batch.native, mediaType, body ?? NOTHING);
+    return StoredResponse.ofNative(told as NativeResponse);
+  }
+  async completeBatch(batch: Batch, answer: Answer): Promise<StoredResponse> {
+    return this.completeBatchSync(batch, answer);
+  }
+
+  /** Ends the lease at once, if the claim was not settled. No I/O. */
+  drop(): void {
+    this.#native.letGo();
+  }
+  [Symbol.dispose](): void {
+    this.drop();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drop();
+  }
+}

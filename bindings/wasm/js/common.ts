@@ -1,0 +1,22 @@
+export { Claim, type Step } from "./claim.js";
+export type { Acquired, Decision, Gone, InProgress, Mismatch, Parked, Replay } from "./decision.js";
+export { type ErrorCode, KeyledgerError } from "./errors.js";
+export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution } from "./ledger.js";
+export { MemoryStore } from "./memory-store.js";
+export {
+  type Effect,
+  Fingerprint,
+  type FingerprintedRequest,
+  type KeyId,
+  type Members,
+  Operation,
+  type OperationSettings,
+  deriveKey,
+  deriveKeyFor,
+} from "./operation.js";
+export type { FileCheck, Filter, Forgotten, RecordView, StateName, Stats, Swept } from "./records.js";
+export { type Answer, type Bytes, StoredResponse } from "./response.js";
+export { type ErrorMeans, Refused, ReplayedFailure } from "./run.js";
+export { singleScope } from "./native/keyledger.js";
+export type { Clock, Durability, Host, Store } from "./store.js";
+export { Batch, type Row, Transaction } from "./transaction.js";

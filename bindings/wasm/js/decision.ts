@@ -1,0 +1,48 @@
+import { Claim } from "./claim.js";
+import type { NativeClaim } from "./native/keyledger.js";
+import { type NativeResponse, StoredResponse } from "./response.js";
+
+/** Yours to run. */
+export interface Acquired {
+  readonly kind: "acquired";
+  readonly claim: Claim;
+}
+/** It was done before; this is the answer that was given then. */
+export interface Replay {
+  readonly kind: "replay";
+  readonly response: StoredResponse;
+  readonly outcome: "completed" | "failed";
+  readonly settledAtMs: number;
+  readonly expiresAtMs: number;
+}
+/** Somebody is at it. The same key later. */
+export interface InProgress {
+  readonly kind: "in_progress";
+  readonly runningForMs: number;
+  readonly retryAfterMs: number;
+}
+/** The key was for another request. Take another key. */
+export interface Mismatch {
+  readonly kind: "mismatch";
+}
+/** Nobody knows whether it happened; it is held for a person. */
+export interface Parked {
+  readonly kind: "parked";
+  readonly reason: string;
+  readonly sinceMs: number;
+}
+/** Settled so long ago that the answer is gone. */
+export interface Gone {
+  readonly kind: "gone";
+}
+
+/** What `begin` answers. */
+export type Decision = Acquired | Replay | InProgress | Mismatch | Parked | Gone;
+
+/** @internal */
+export function decided(native: unknown): Decision {
+  const told = native as Decision;
+  if (told.kind === "acquired") return { kind: "acquired", claim: new Claim(told.claim as unknown as NativeClaim) };
+  if (told.kind !== "replay") return told;
+  return { ...told, response: StoredResponse.ofNative(told.response as unknown as NativeResponse) };
+}

@@ -1,0 +1,338 @@
+import { Claim } from "./claim.js";
+import { type Decision, decided } from "./decision.js";
+import { KeyledgerError } from "./errors.js";
+import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing, refuseText } from "./native/keyledger.js";
+import type { Fingerprint, KeyId, Operation } from "./operation.js";
+import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
+import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
+import { type ErrorMeans, answerOf, settleError, settleSuccess } from "./run.js";
+import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
+import { type Batch, type Row, Transaction } from "./transaction.js";
+import { aborted, afterMs } from "./waiting.js";
+
+const NOTHING = new Uint8Array();
+
+/** Open ledgers. A handle that were garbage collected before it is closed would write to a file that may be another's by then. */
+const OPEN = new Set<LedgerHandle>();
+
+/** How a ledger is opened. */
+export interface LedgerOptions {
+  /** Bodies are kept up to this length (S4). Absent: 1 MiB. */
+  maxResponseBytes?: number;
+  /** Memory for pages of the file. Absent: 64 MiB. */
+  cacheBytes?: number;
+}
+
+/** What a `begin` may carry. */
+export interface BeginOptions {
+  /** For whoever recovers the record. */
+  memo?: Bytes;
+  /** How long to wait for another owner to settle. */
+  waitMs?: number;
+  /** Ends the wait; nothing is granted then. */
+  signal?: AbortSignal;
+}
+
+/** One of several begins. */
+export interface Begin extends Omit<BeginOptions, "signal"> {
+  operation: Operation;
+  scope: string;
+  key: string;
+  fingerprint: Fingerprint;
+}
+
+/** What a person found out about a parked record. */
+export type Resolution = { completed: Answer } | { failed: Answer } | "not_done";
+
+/** A key ledger on a store. Each platform's `Ledger` opens it on that platform's stores. */
+export class LedgerHandle {
+  readonly #native: NativeLedger;
+  readonly #host: Host;
+  readonly #store: GuardedStore;
+  /** What was synced, as the store says. */
+  readonly durability: () => Durability;
+
+  /** @internal */
+  constructor(store: Store, host: Host, options: LedgerOptions = {}) {
+    const guarded = new GuardedStore(store);
+    try {
+      this.#native = new NativeLedger(guarded, host, options.maxResponseBytes, options.cacheBytes);
+    } catch (error) {
+      guarded.end();
+      throw error;
+    }
+    this.#host = host;
+    this.#store = guarded;
+    this.durability = () => guarded.durability;
+    OPEN.add(this);
+  }
+
+  /** @internal */
+  get native(): NativeLedger {
+    return this.#native;
+  }
+
+  /** Asks for a key under a scope and an operation: exactly one caller gets the claim. */
+  async begin(
+    operation: Operation,
+    scope: string,
+    key: string,
+    fingerprint: Fingerprint,
+    options: BeginOptions = {},
+  ): Promise<Decision> {
+    options.signal?.throwIfAborted();
+    const until = options.signal && aborted(options.signal);
+    try {
+      return await this.#begun({ operation, scope, key, fingerprint, ...options }, until?.promise);
+    } finally {
+      until?.stop();
+    }
+  }
+
+  async #begun(begin: Begin, until?: Promise<never>): Promise<Decision> {
+    const native = asked(begin);
+    const giveUpAtMs = this.#host.monotonicMs() + (begin.waitMs ?? 0);
+    for (;;) {
+      const decision = decided(await this.#native.begin(asked({ ...begin, waitMs: 0 }), until));
+      const restMs = giveUpAtMs - this.#host.monotonicMs();
+      if (decision.kind !== "in_progress" || restMs <= 0) return decision;
+      const timer = afterMs(Math.min(restMs, decision.retryAfterMs + 1));
+      try {
+        const woken = (await this.#native.begin(native, until ? Promise.race([timer.promise, until]) : timer.promise)) as unknown;
+        if (woken !== undefined) return decided(woken);
+      } finally {
+        timer.stop();
+      }
+    }
+  }
+
+  /** The same at once. It cannot wait for another owner. */
+  beginSync(
+    operation: Operation,
+    scope: string,
+    key: string,
+    fingerprint: Fingerprint,
+    options: Omit<BeginOptions, "signal" | "waitMs"> = {},
+  ): Decision {
+    return decided(this.#native.beginSync(asked({ operation, scope, key, fingerprint, ...options })));
+  }
+
+  /** Decides each as if alone, in order, in one commit. */
+  async beginMany(begins: Begin[]): Promise<Decision[]> {
+    return ((await this.#native.beginMany(begins.map(asked))) as unknown[]).map(decided);
+  }
+  beginManySync(begins: Begin[]): Decision[] {
+    return (this.#native.beginManySync(begins.map(asked)) as unknown[]).map(decided);
+  }
+
+  /** As `begin` would answer now, save that nothing is granted. */
+  ask(operation: Operation, scope: string, key: string, fingerprint: Fingerprint): Decision {
+    return decided(this.#native.ask(asked({ operation, scope, key, fingerprint })));
+  }
+
+  /** Begins, runs `handler` if the claim is granted, settles with what it returns, and returns that; or the stored answer. */
+  async run(
+    operation: Operation,
+    scope: string,
+    key: string,
+    fingerprint: Fingerprint,
+    handler: (claim: Claim) => Promise<Answer> | Answer,
+    options: BeginOptions & { means?: (error: unknown) => ErrorMeans } = {},
+  ): Promise<StoredResponse> {
+    const decision = await this.begin(operation, scope, key, fingerprint, options);
+    if (decision.kind !== "acquired") return answerOf(decision);
+    const { claim } = decision;
+    const ask = () => this.ask(operation, scope, key, fingerprint);
+    let answer: Answer;
+    try {
+      answer = await handler(claim);
+    } catch (error) {
+      return settleError(claim, options.means?.(error) ?? "by_effect", error, ask);
+    }
+    return settleSuccess(claim, answer, ask);
+  }
+
+  /** The stored answer of a key, or null. Waits for nothing. */
+  lookupSync(operation: Operation, scope: string, key: string): StoredResponse | null {
+    const found = this.#native.lookup(scope, operation.name, key) as NativeResponse | null;
+    return found === null ? null : StoredResponse.ofNative(found);
+  }
+  /** The record of a key id, or null. */
+  inspectSync(id: KeyId): RecordView | null {
+    checkText(id);
+    const found = this.#native.inspect(id.scope, id.operation, id.key) as unknown;
+    return found === null ? null : shown(found);
+  }
+  async inspect(id: KeyId): Promise<RecordView | null> {
+    return this.inspectSync(id);
+  }
+  /** Records by filter, page by page. */
+  *listSync(filter: Filter = {}): Generator<RecordView, void, void> {
+    const listing = this.#listing(filter);
+    for (let page; (page = this.#native.page(listing) as unknown[] | null); ) yield* page.map(shown);
+  }
+  async *list(filter: Filter = {}): AsyncGenerator<RecordView, void, void> {
+    yield* this.listSync(filter);
+  }
+  #listing({ state, scope, operation, key, newerThanMs, olderThanMs, pageSize }: Filter): NativeListing {
+    return this.#native.listing(state, scope, operation, key, newerThanMs, olderThanMs, pageSize);
+  }
+
+  /** Settles by key id and fence: for whoever holds no claim object. */
+  settleSync(id: KeyId, fence: number, verb: "complete" | "fail" | "release" | "park", with_?: Answer): void {
+    const response = verb === "park" ? null : StoredResponse.of(with_ ?? "");
+    const text = response?.mediaType ?? String(with_ ?? "");
+    this.#native.settleSync(id.scope, id.operation, id.key, fence, verb, text, response?.body ?? NOTHING);
+  }
+  heartbeatSync(id: KeyId, fence: number, leaseMs: number): void {
+    this.#native.heartbeatSync(id.scope, id.operation, id.key, fence, leaseMs);
+  }
+  recordStepSync(id: KeyId, fence: number, name: string, value: Bytes): void {
+    this.#native.recordStepSync(id.scope, id.operation, id.key, fence, name, toBytes(value));
+  }
+
+  /** Claims on at most `limit` records whose owners were lost. */
+  recoverSync(operation: Operation, limit: number): Claim[] {
+    return (this.#native.recoverSync(operation.native, limit) as NativeClaim[]).map((claim) => new Claim(claim));
+  }
+  async recover(operation: Operation, limit: number): Promise<Claim[]> {
+    return ((await this.#native.recover(operation.native, limit)) as NativeClaim[]).map((claim) => new Claim(claim));
+  }
+
+  /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
+  resolveSync(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): void {
+    const [verdict, mediaType, body] = verdictOf(resolution);
+    this.#native.resolveSync(id.scope, id.operation, id.key, fence, verdict, mediaType, body, who, note);
+  }
+  async resolve(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): Promise<void> {
+    this.resolveSync(id, fence, resolution, who, note);
+  }
+  /** Resolves every parked record that the filter lets through; says how many. */
+  resolveManySync(filter: Filter, resolution: Resolution, who: string, note: string): number {
+    return this.#native.resolveManySync(this.#listing(filter), ...verdictOf(resolution), who, note) as number;
+  }
+  async resolveMany(filter: Filter, resolution: Resolution, who: string, note: string): Promise<number> {
+    return this.resolveManySync(filter, resolution, who, note);
+  }
+
+  forgetSync(id: KeyId, options: { evenIfUnknown?: boolean } = {}): Forgotten {
+    return this.#native.forgetSync(id.scope, id.operation, id.key, options.evenIfUnknown ?? false) as Forgotten;
+  }
+  async forget(id: KeyId, options?: { evenIfUnknown?: boolean }): Promise<Forgotten> {
+    return this.forgetSync(id, options);
+  }
+  forgetScopeSync(scope: string, options: { evenIfUnknown?: boolean } = {}): Forgotten {
+    return this.#native.forgetScopeSync(scope, options.evenIfUnknown ?? false) as Forgotten;
+  }
+  async forgetScope(scope: string, options?: { evenIfUnknown?: boolean }): Promise<Forgotten> {
+    return this.forgetScopeSync(scope, options);
+  }
+  sweepSync(limit: number): Swept {
+    return this.#native.sweepSync(limit) as Swept;
+  }
+  async sweep(limit: number): Promise<Swept> {
+    return (await this.#native.sweep(limit)) as Swept;
+  }
+  statsSync(): Stats {
+    return this.#native.stats() as Stats;
+  }
+  async stats(): Promise<Stats> {
+    return this.statsSync();
+  }
+  checkSync(): FileCheck {
+    return this.#native.check() as FileCheck;
+  }
+  async check(): Promise<FileCheck> {
+    return this.checkSync();
+  }
+  /** Gives free pages back. */
+  compactSync(options: { evenWithClaims?: boolean } = {}): { beforeBytes: number; afterBytes: number } {
+    return this.#native.compact(options.evenWithClaims ?? false) as { beforeBytes: number; afterBytes: number };
+  }
+
+  /** Runs `f` on the caller's own tables: all it changes is stored, or nothing. `f` may not wait. */
+  async transaction<T>(f: (tx: Transaction) => T): Promise<T> {
+    return (await this.#native.transaction(Transaction.plain(f))) as T;
+  }
+  transactionSync<T>(f: (tx: Transaction) => T): T {
+    return this.#native.transactionSync(Transaction.plain(f)) as T;
+  }
+  async apply(batch: Batch): Promise<void> {
+    await this.#native.apply(batch.native);
+  }
+  applySync(batch: Batch): void {
+    this.#native.applySync(batch.native);
+  }
+  getSync(table: string, key: Bytes): Uint8Array | null {
+    return this.#native.get(table, toBytes(key)) as Uint8Array | null;
+  }
+  async get(table: string, key: Bytes): Promise<Uint8Array | null> {
+    return this.getSync(table, key);
+  }
+  scanSync(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Row[] {
+    const to = range.to == null ? undefined : toBytes(range.to);
+    return this.#native.scan(table, toBytes(range.from ?? ""), to, range.limit) as Row[];
+  }
+  async scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
+    return this.scanSync(table, range);
+  }
+
+  /** A new key for a new operation: UUIDv7. */
+  newKey(): string {
+    return this.#native.newKey();
+  }
+  /** Throws now what `begin` would throw for this operation. */
+  declare(operation: Operation): void {
+    this.#native.declare(operation.native);
+  }
+
+  suspend(): void {
+    this.#native.suspend();
+  }
+  resume(): void {
+    this.#store.open();
+    this.#native.resume();
+  }
+  /** After `poisoned` or `ambiguous`: reads the store anew. */
+  reopen(): void {
+    this.#native.reopen();
+  }
+  /** Lets go of the store, after what was queued is committed. */
+  closeSync(): void {
+    if (!OPEN.has(this)) return;
+    this.#native.commitQueued();
+    this.#native.close();
+    this.#store.end();
+    OPEN.delete(this);
+  }
+  async close(): Promise<void> {
+    this.closeSync();
+  }
+  [Symbol.dispose](): void {
+    this.closeSync();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.closeSync();
+  }
+}
+
+function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin): NativeBegin {
+  checkText({ scope, key });
+  const bytes = memo === undefined ? undefined : toBytes(memo);
+  return new NativeBegin(operation.native, scope, key, fingerprint.native, bytes, waitMs);
+}
+
+/** L1: half a surrogate pair is no text; the glue would make another character of it. */
+function checkText(parts: { scope: string; key: string }): void {
+  for (const [part, text] of [["scope", parts.scope], ["key", parts.key]] as const) {
+    if (typeof text !== "string") throw new KeyledgerError("invalid_key", `the ${part} is no text`);
+    if (/\p{Surrogate}/u.test(text)) refuseText(part);
+  }
+}
+
+function verdictOf(resolution: Resolution): [string, string, Uint8Array] {
+  if (resolution === "not_done") return ["not_done", "", NOTHING];
+  const [verdict, answer] = "completed" in resolution ? ["completed", resolution.completed] : ["failed", resolution.failed];
+  const { mediaType, body } = StoredResponse.of(answer as Answer);
+  return [verdict as string, mediaType, body ?? NOTHING];
+}

@@ -1,0 +1,46 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { useErrors } from "./errors.js";
+import { FileStore, type Locking } from "./file-store.js";
+import { hostOf } from "./host.js";
+import { LedgerHandle, type LedgerOptions } from "./ledger.js";
+import { MemoryStore } from "./memory-store.js";
+import { initSync } from "./native/keyledger.js";
+import type { Clock, Store } from "./store.js";
+
+export * from "./common.js";
+export { FileStore, type Locking } from "./file-store.js";
+
+initSync({ module: readFileSync(new URL("./native/keyledger_bg.wasm", import.meta.url)) });
+useErrors();
+
+/** How a ledger is opened in Node. */
+export interface OpenOptions extends LedgerOptions {
+  /** `none` only where something else sees to it that nobody opens the file twice. */
+  locking?: Locking;
+  /** Where the time comes from. */
+  clock?: Clock;
+}
+
+/** A key ledger in one file, or in memory. */
+export class Ledger extends LedgerHandle {
+  /** Opens the ledger file, or makes it, for this process alone. */
+  static openSync(path: string | URL, options: OpenOptions = {}): Ledger {
+    const name = typeof path === "string" ? path : fileURLToPath(path);
+    return Ledger.on(new FileStore(name, options.locking), options);
+  }
+  static async open(path: string | URL, options?: OpenOptions): Promise<Ledger> {
+    return Ledger.openSync(path, options);
+  }
+  /** Opens the ledger on a store of the caller's. */
+  static on(store: Store, options: OpenOptions = {}): Ledger {
+    return new Ledger(store, hostOf(setImmediate, options.clock), options);
+  }
+  /** A ledger that is gone with the process; a `MemoryStore` of one's own, given to `on`, can tell its snapshot. */
+  static inMemorySync(options?: OpenOptions): Ledger {
+    return Ledger.on(new MemoryStore(), options);
+  }
+  static async inMemory(options?: OpenOptions): Promise<Ledger> {
+    return Ledger.inMemorySync(options);
+  }
+}

@@ -1,0 +1,128 @@
+import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
+import { type Bytes, toBytes } from "./response.js";
+
+/** Where the effect of an operation is. */
+export type Effect = "in_ledger" | "repeatable" | "at_most_once";
+
+/** What an operation is declared with, besides its name and effect. Absent: the contract's defaults. */
+export interface OperationSettings {
+  leaseMs?: number;
+  retentionMs?: number;
+  tombstoneMs?: number;
+  rememberedForMs?: number;
+  maxAttempts?: number;
+}
+
+/** What is being done, declared once. */
+export class Operation {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly #settings: OperationSettings;
+  #native: NativeOperation | undefined;
+
+  constructor(name: string, effect: Effect, settings: OperationSettings = {}) {
+    this.name = name;
+    this.effect = effect;
+    this.#settings = { ...settings };
+  }
+
+  static inLedger(name: string, settings?: OperationSettings): Operation {
+    return new Operation(name, "in_ledger", settings);
+  }
+  static repeatable(name: string, settings?: OperationSettings): Operation {
+    return new Operation(name, "repeatable", settings);
+  }
+  static atMostOnce(name: string, settings?: OperationSettings): Operation {
+    return new Operation(name, "at_most_once", settings);
+  }
+
+  /** Made when it is first used: a declaration may stand before the module is loaded. @internal */
+  get native(): NativeOperation {
+    const { leaseMs, retentionMs, tombstoneMs, rememberedForMs, maxAttempts } = this.#settings;
+    this.#native ??= new NativeOperation(
+      this.name,
+      this.effect,
+      leaseMs,
+      retentionMs,
+      tombstoneMs,
+      rememberedForMs,
+      maxAttempts,
+    );
+    return this.#native;
+  }
+
+  /** How long a claim's lease is. */
+  get leaseMs(): number {
+    return this.native.leaseMs;
+  }
+}
+
+/** Which members of a JSON body count, as JSON pointers (F4). */
+export interface Members {
+  leaveOut?: string[];
+  only?: string[];
+}
+
+/** An HTTP request as it was received. */
+export interface FingerprintedRequest extends Members {
+  method: string;
+  path: string;
+  /** What follows the question mark, as it came. */
+  query?: string;
+  contentType?: string | null;
+  body?: Bytes;
+}
+
+/** The hash of a request, or said on purpose: unchecked (section 8). A ledger of this package has to be open, or have been. */
+export class Fingerprint {
+  /** @internal */
+  readonly native: NativeFingerprint;
+
+  private constructor(native: NativeFingerprint) {
+    this.native = native;
+  }
+
+  static unchecked(): Fingerprint {
+    return new Fingerprint(NativeFingerprint.unchecked());
+  }
+  /** Of byte strings (F2). */
+  static ofBytes(...parts: Bytes[]): Fingerprint {
+    return new Fingerprint(NativeFingerprint.ofBytes(parts.map(toBytes)));
+  }
+  /** Of JSON text (F1): what it says counts, not how it is written. */
+  static ofJsonText(text: Bytes, members: Members = {}): Fingerprint {
+    return new Fingerprint(NativeFingerprint.ofJsonText(toBytes(text), members.leaveOut, members.only));
+  }
+  /** Of a value, through its JSON text. */
+  static ofJson(value: unknown, members?: Members): Fingerprint {
+    return Fingerprint.ofJsonText(JSON.stringify(value) ?? "", members);
+  }
+  /** Of an HTTP request (F3). */
+  static ofHttp(request: FingerprintedRequest): Fingerprint {
+    const { method, path, query = "", contentType, body = "", leaveOut, only } = request;
+    const native = NativeFingerprint.ofHttp(method, path, query, contentType, toBytes(body), leaveOut, only);
+    return new Fingerprint(native);
+  }
+
+  /** 64 hexadecimal digits; undefined for the one that is unchecked. */
+  get hex(): string | undefined {
+    return this.native.hex;
+  }
+}
+
+/** A key made of a namespace and parts: equal in every language and on every machine (F6). */
+export function deriveKey(namespace: string, ...parts: Bytes[]): string {
+  return nativeDeriveKey(namespace, parts.map(toBytes));
+}
+
+/** Whose record it is. */
+export interface KeyId {
+  readonly scope: string;
+  readonly operation: string;
+  readonly key: string;
+}
+
+/** A key for a call that an operation makes (E3). */
+export function deriveKeyFor(id: KeyId, name: string): string {
+  return deriveKeyOf(id.scope, id.operation, id.key, name);
+}

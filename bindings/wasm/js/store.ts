@@ -1,0 +1,98 @@
+/** What a store promises of what was synced. */
+export type Durability = "persisted" | "best_effort" | "ephemeral";
+
+/**
+ * What a platform brings: a growing array of bytes that can be synced. Every method is synchronous, and throws when it cannot do its
+ * work. One ledger has a store for itself, and calls `close` once.
+ */
+export interface Store {
+  /** What a crash, a full disk or a browser in need of space may do to what was synced. */
+  readonly durability: Durability;
+  /** How many bytes there are. */
+  length(): number;
+  /** Fills `into` with the bytes from `offset` on; there are as many. */
+  read(offset: number, into: Uint8Array): void;
+  /** Writes the bytes at `offset`. They are copied, or written, before this returns. */
+  write(offset: number, bytes: Uint8Array): void;
+  /** Cuts, or grows with zeros. */
+  setLength(length: number): void;
+  /** On return all that was written is where a crash does not reach it, as far as `durability` says. */
+  sync(): void;
+  /** Lets go of the store and of its lock. */
+  close(): void;
+  /** Takes hold again after `close`: for `resume` and `reopen`. */
+  open(): void;
+}
+
+/** Where the time comes from. */
+export interface Clock {
+  /** Milliseconds since 1970-01-01 UTC. */
+  wallMs(): number;
+  /** Milliseconds since some instant; never falls. */
+  monotonicMs(): number;
+}
+
+/** What WebAssembly has not by itself. */
+export interface Host extends Clock {
+  /** Fills with random bytes. */
+  fillRandom(bytes: Uint8Array): void;
+  /** Has `commit` called soon, not from inside this call. All that is queued until then shares one sync. */
+  callSoon(commit: () => void): void;
+}
+
+/** A closure that runs inside a transaction. `call` is good until it returns. */
+export interface NativeClosure {
+  run(call: (words: unknown[]) => unknown): unknown;
+}
+
+/** A store that refuses everything when its ledger is closed, so that a handle which nobody has any more can do nothing to a file. */
+export class GuardedStore implements Store {
+  readonly #store: Store;
+  readonly durability: Durability;
+  #isHeld = true;
+  #isOver = false;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.durability = store.durability;
+  }
+
+  get #open(): Store {
+    if (!this.#isHeld) throw new Error("the store is closed");
+    return this.#store;
+  }
+
+  /** Whoever opens a store anew asks for its length first. */
+  length(): number {
+    this.open();
+    return this.#store.length();
+  }
+  read(offset: number, into: Uint8Array): void {
+    this.#open.read(offset, into);
+  }
+  write(offset: number, bytes: Uint8Array): void {
+    this.#open.write(offset, bytes);
+  }
+  setLength(length: number): void {
+    this.#open.setLength(length);
+  }
+  sync(): void {
+    this.#open.sync();
+  }
+  close(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#store.close();
+  }
+  open(): void {
+    if (this.#isOver) throw new Error("the ledger of this store is closed");
+    if (this.#isHeld) return;
+    this.#store.open();
+    this.#isHeld = true;
+  }
+  /** Closes for good. */
+  end(): void {
+    this.#isOver = true;
+    this.close();
+  }
+}

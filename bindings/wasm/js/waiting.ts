@@ -1,0 +1,18 @@
+/** A promise that is rejected when the signal is, and how to listen no more. */
+export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
+  let listener = () => {};
+  const promise = new Promise<never>((_, reject) => {
+    listener = () => reject(signal.reason);
+    signal.addEventListener("abort", listener, { once: true });
+  });
+  promise.catch(() => undefined);
+  return { promise, stop: () => signal.removeEventListener("abort", listener) };
+}
+
+/** A promise of nothing after a while, and how to end the while. */
+export function afterMs(ms: number): { promise: Promise<undefined>; stop: () => void } {
+  let timer: ReturnType<typeof setTimeout>;
+  // A timer of more than this is one of zero.
+  const promise = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, Math.min(ms, 0x7fffffff), undefined)));
+  return { promise, stop: () => clearTimeout(timer) };
+}

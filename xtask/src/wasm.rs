@@ -1,0 +1,180 @@
+//! `cargo xtask wasm`: builds the npm package, packs it, installs the tarball into a scratch project, and runs the tests against it.
+
+mod glue;
+
+use crate::interrupt;
+use crate::project::{Project, cargo};
+use crate::test::parts::{Expect, Part, Step};
+use crate::test::run::run_step;
+use crate::test::run_parts;
+use crate::test::tally::Tally;
+use anyhow::Result;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// What to do, and what to give node's test runner.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Write the glue for a built module into this folder, and print its size: a step of the others
+    #[arg(long, hide = true, value_names = ["MODULE", "FOLDER"], num_args = 2)]
+    glue: Option<Vec<PathBuf>>,
+    /// Build without optimizing and without a standard library of its own: quicker, but a panic ends the instance
+    #[arg(long)]
+    quick: bool,
+    /// Only build and pack
+    #[arg(long)]
+    pack: bool,
+    /// Files for node's test runner; without any, all
+    tests: Vec<String>,
+}
+
+/// What the part is called in `cargo xtask test`; `wasm` there checks that the core compiles.
+pub(crate) const PART: Part = Part {
+    name: "npm",
+    about: "the npm package, packed and installed, and its tests",
+    steps: |project| Place::of(project, false).steps(&[], false),
+};
+
+/// Where the package is.
+const FOLDER: &str = "bindings/wasm";
+
+const TARGET: &str = "wasm32-unknown-unknown";
+
+/// Runs the part alone, or a piece of it.
+pub(crate) fn run(args: &Args) -> Result<ExitCode> {
+    if let Some(paths) = &args.glue {
+        return glue::write(&paths[0], &paths[1]);
+    }
+    interrupt::listen()?;
+    let project = Project::load()?;
+    if !args.quick && !args.pack && args.tests.is_empty() {
+        return Ok(run_parts(&[&PART], &project));
+    }
+    let mut tally = Tally::default();
+    for step in Place::of(&project, args.quick).steps(&args.tests, args.pack) {
+        tally += run_step(step, &project);
+        if tally.failed > 0 || interrupt::happened() {
+            return Ok(ExitCode::FAILURE);
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The folders that the package is built and tried in.
+struct Place {
+    target: PathBuf,
+    package: PathBuf,
+    is_quick: bool,
+}
+
+impl Place {
+    fn of(project: &Project, is_quick: bool) -> Self {
+        Self { target: project.target_folder.clone(), package: project.root.join(FOLDER), is_quick }
+    }
+
+    /// `target/wasm`: the tarball, and the scratch project.
+    fn folder(&self) -> PathBuf {
+        self.target.join("wasm")
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.folder().join("node")
+    }
+
+    fn steps(&self, tests: &[String], only_pack: bool) -> Vec<Step> {
+        let mut all = self.pack();
+        if !only_pack {
+            all.extend(self.install());
+            all.push(self.node_test(tests));
+        }
+        all
+    }
+
+    /// From sources to the tarball.
+    fn pack(&self) -> Vec<Step> {
+        let _ = std::fs::create_dir_all(self.scratch());
+        let native = self.package.join("dist/native");
+        let _ = std::fs::remove_dir_all(self.package.join("dist"));
+        let mut glue = cargo();
+        glue.args(["run", "--quiet", "--package", "xtask", "--", "wasm", "--glue"]).arg(self.module()).arg(&native);
+        let mut pack = self.npm(&["pack", "--silent", "--pack-destination"]);
+        pack.command.arg(self.folder()).current_dir(&self.package);
+        vec![
+            self.rustup(),
+            self.build(),
+            success(glue),
+            self.npm(&["ci", "--no-audit", "--no-fund"]),
+            self.npm(&["run", "build"]),
+            pack,
+        ]
+    }
+
+    fn rustup(&self) -> Step {
+        let mut command = Command::new("rustup");
+        match self.is_quick {
+            true => command.args(["target", "add", TARGET]),
+            false => command.args(["component", "add", "rust-src"]),
+        };
+        success(command)
+    }
+
+    /// With a standard library that unwinds: a panic is then an error of one call, and not the end of the instance.
+    fn build(&self) -> Step {
+        let mut build = cargo();
+        build.args(["build", "--package", "keyledger-wasm", "--target", TARGET]);
+        build.env("CARGO_TARGET_DIR", &self.target);
+        if !self.is_quick {
+            build.args(["--profile", "wasm", "-Zbuild-std=std,panic_unwind", "-Zbuild-std-features=optimize_for_size"]);
+            build.env("RUSTC_BOOTSTRAP", "1");
+            build.env("RUSTFLAGS", "-Cpanic=unwind -Zlocation-detail=none -Zfmt-debug=none");
+        }
+        success(build)
+    }
+
+    fn module(&self) -> PathBuf {
+        let profile = if self.is_quick { "debug" } else { "wasm" };
+        self.target.join(TARGET).join(profile).join("keyledger_wasm.wasm")
+    }
+
+    /// The tarball, as whoever installs it has it.
+    fn install(&self) -> Vec<Step> {
+        let scratch = self.scratch();
+        let _ = std::fs::remove_dir_all(scratch.join("node_modules"));
+        let _ =
+            std::fs::write(scratch.join("package.json"), r#"{"name": "scratch", "private": true, "type": "module"}"#);
+        let tarball = self.folder().join(format!("keyledger-{}.tgz", env!("CARGO_PKG_VERSION")));
+        let mut install = self.npm(&["install", "--no-save", "--no-audit", "--no-fund", "--offline"]);
+        install.command.arg(tarball).current_dir(&scratch);
+        vec![install]
+    }
+
+    fn node_test(&self, tests: &[String]) -> Step {
+        let mut node = Command::new("node");
+        node.args(["--expose-gc", "--test", "--test-reporter=spec"]);
+        node.env("KEYLEDGER_SCRATCH", self.scratch());
+        match tests {
+            [] => node.args(node_tests(&self.package)),
+            some => node.args(some),
+        };
+        success(node)
+    }
+
+    fn npm(&self, words: &[&str]) -> Step {
+        let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
+        npm.args(words).current_dir(&self.package);
+        success(npm)
+    }
+}
+
+/// The test files for Node.
+fn node_tests(package: &std::path::Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(package.join("tests/node")).into_iter().flatten().flatten();
+    let mut tests: Vec<_> = files.map(|file| file.path()).collect();
+    tests.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
+    tests.sort();
+    tests
+}
+
+fn success(command: Command) -> Step {
+    Step { command, expect: Expect::Success }
+}
