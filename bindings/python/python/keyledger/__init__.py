@@ -108,10 +108,15 @@ from keyledger.refused import Refused, ReplayedFailure
 from keyledger.values import Decision, Effect, fingerprint
 
 _native.register_errors(
-    {error.code: error for error in vars(errors).values() if isinstance(error, type) and issubclass(error, KeyledgerError)}
+    {
+        error.code: error
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, KeyledgerError)
+    }
 )
 
 __all__ = [
+    "SINGLE",
     "Acquired",
     "AlreadyOpen",
     "Ambiguous",
@@ -193,7 +198,6 @@ __all__ = [
     "ResultNotStored",
     "Resumed",
     "RunningDriver",
-    "SINGLE",
     "Stats",
     "Stop",
     "Storage",

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keyledger.testing import ManualClock
-
 import keyledger
 from keyledger import Claim, KeyId, Ledger, Operation
+from keyledger.testing import ManualClock
 
 from .compare import Names
 from .mail import Mail

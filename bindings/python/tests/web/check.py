@@ -76,6 +76,8 @@ def compare_record(view: Any, expected: dict[str, Any] | None) -> None:
     if "fields" in expected:
         assert {name.lower(): value.decode(errors="replace") for name, value in stored.fields} == expected["fields"]
     if "body" in expected or "derived" in expected:
-        body = bytes_of(expected["body"]) if "body" in expected else view.key_id.derive_key(expected["derived"]).encode()
+        body = (
+            bytes_of(expected["body"]) if "body" in expected else view.key_id.derive_key(expected["derived"]).encode()
+        )
         assert stored.body == body
     assert (stored.body is None) == expected.get("omitted", False)
