@@ -319,24 +319,32 @@ impl PyClaim {
         })
     }
 
-    fn __enter__(slf: Py<Self>) -> Py<Self> {
-        slf
+    /// A block that this claim is current in, and its lease renewed. What leaving it means is written in Python.
+    fn __enter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        in_python(slf.py(), "entered")?.call1((slf,))
     }
 
     /// An error that leaves the block settles the claim by its effect; without one, a claim that is not settled yet is let go.
-    fn __exit__(
-        &self,
-        py: Python<'_>,
-        _class: &Bound<'_, PyAny>,
-        error: &Bound<'_, PyAny>,
-        _traceback: &Bound<'_, PyAny>,
-    ) -> Told<bool> {
-        if error.is_none() || self.is_settled() {
-            self.drop();
-        } else {
-            self.settle_by_effect(py)?;
-        }
-        Ok(false)
+    fn __exit__<'py>(
+        slf: &Bound<'py, Self>,
+        _class: &Bound<'py, PyAny>,
+        error: &Bound<'py, PyAny>,
+        _traceback: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        in_python(slf.py(), "left")?.call1((slf, error))
+    }
+
+    fn __aenter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        in_python(slf.py(), "entered_async")?.call1((slf,))
+    }
+
+    fn __aexit__<'py>(
+        slf: &Bound<'py, Self>,
+        _class: &Bound<'py, PyAny>,
+        error: &Bound<'py, PyAny>,
+        _traceback: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        in_python(slf.py(), "left_async")?.call1((slf, error))
     }
 
     fn __repr__(&self) -> String {
@@ -344,6 +352,10 @@ impl PyClaim {
         let state = if held.is_open() { "open" } else { "settled" };
         format!("<Claim {:?} fence {} {state}>", held.key_id().key().as_str(), held.fence())
     }
+}
+
+fn in_python<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("keyledger._claims")?.getattr(name)
 }
 
 /// What a closure of Python's answers inside a transaction.

@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 use crate::error::invalid_argument;
+use crate::json;
 
 /// What was asked, as a hash that tells a retry from another request under the same key; or `unchecked`, said on purpose (F7).
 #[pyclass(name = "Fingerprint", module = "keyledger", frozen, eq, hash, from_py_object)]
@@ -36,6 +37,15 @@ impl PyFingerprint {
     #[pyo3(signature = (value, *, members=None))]
     fn of_json(py: Python<'_>, value: &Bound<'_, PyAny>, members: Option<&PyMembers>) -> PyResult<Self> {
         Self::of_json_text(Given::Text(json_text(py, value)?), members)
+    }
+
+    /// Of the arguments of a call. What JSON has no word for, `default` puts in other values, as with `json.dumps`.
+    ///
+    /// Raises `InvalidArgument` as `of_json`, and whatever `default` raises.
+    #[staticmethod]
+    fn of_arguments(arguments: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let made = Fingerprint::of_json(&json::value(arguments, default)?);
+        made.map(PyFingerprint).map_err(|error| invalid_argument(error.to_string()))
     }
 
     /// Of JSON text, or its bytes in UTF-8 (F1). Raises `InvalidArgument` for whatever two parsers might read in two ways.

@@ -21,6 +21,7 @@ mod error;
 mod fingerprint;
 mod http;
 mod janitor;
+mod json;
 mod keeping;
 mod key_id;
 mod ledger;

@@ -157,7 +157,7 @@ class _Maker:
         return [None for parameter in of if parameter.name not in named], named
 
     def _passed(self) -> list[str]:
-        form = {_Kind.VAR_POSITIONAL: "*{0}", _Kind.VAR_KEYWORD: "**{0}", _Kind.KEYWORD_ONLY: "{0}={0}"}
+        form: dict[Any, str] = {_Kind.VAR_POSITIONAL: "*{0}", _Kind.VAR_KEYWORD: "**{0}", _Kind.KEYWORD_ONLY: "{0}={0}"}
         return [form.get(parameter.kind, "{0}").format(parameter.name) for parameter in self.parameters.values()]
 
     def _signature(self) -> str:

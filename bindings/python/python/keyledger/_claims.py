@@ -6,16 +6,13 @@ import datetime
 import warnings
 from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from keyledger._codec import Codec
-from keyledger._native import Claim, Fingerprint, Operation, Response
+from keyledger._native import Acquired, Claim, Fingerprint, Ledger, Operation, Response
 from keyledger._running import Within, begun, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means, Settlement, granted
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError
-
-if TYPE_CHECKING:
-    from keyledger.ledger import Ledger
 
 Span = float | datetime.timedelta
 
@@ -125,11 +122,11 @@ class ClaimBlock:
         return entered
 
 
-class Claims:
+class Claims(Ledger):
     """What a `Ledger` offers beyond `begin`: blocks and runs."""
 
     def claim(
-        self: Ledger,  # type: ignore[misc]
+        self,
         operation: Operation,
         scope: str,
         key: str,
@@ -163,7 +160,7 @@ class Claims:
         return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
 
     def run(
-        self: Ledger,  # type: ignore[misc]
+        self,
         operation: Operation,
         scope: str,
         key: str,
@@ -189,14 +186,14 @@ class Claims:
         asked = (operation, scope, key, fingerprint)
         decision = self.begin(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
-        if type(decision).__name__ != "Acquired":
+        if not isinstance(decision, Acquired):
             return course.told(decision)  # type: ignore[no-any-return]
-        claim = granted(decision)
+        claim = decision.claim
         ask = lambda: self.ask(*asked)  # noqa: E731
         return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
 
     async def run_async(
-        self: Ledger,  # type: ignore[misc]
+        self,
         operation: Operation,
         scope: str,
         key: str,
@@ -213,9 +210,35 @@ class Claims:
         asked = (operation, scope, key, fingerprint)
         decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
         course = Course(RESPONSES, Means(not_done, final))
-        if type(decision).__name__ != "Acquired":
+        if not isinstance(decision, Acquired):
             return course.told(decision)  # type: ignore[no-any-return]
-        claim = granted(decision)
+        claim = decision.claim
         ask = lambda: self.ask(*asked)  # noqa: E731
         ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)
         return await ran  # type: ignore[no-any-return]
+
+
+_blocks: dict[int, Leaving] = {}
+"""Claims whose own blocks are entered, by identity: whoever is inside holds them."""
+
+
+def entered(claim: Claim) -> Claim:
+    """`with claim:`, for a claim of a `match`."""
+    within = Within(claim, heartbeat=True)
+    _blocks[id(claim)] = Leaving(within, Means())
+    return within.__enter__()
+
+
+def left(claim: Claim, error: BaseException | None) -> None:
+    """The end of `with claim:`."""
+    _blocks.pop(id(claim)).leave(claim, error)
+
+
+async def entered_async(claim: Claim) -> Claim:
+    """`async with claim:`."""
+    return entered(claim)
+
+
+async def left_async(claim: Claim, error: BaseException | None) -> None:
+    """The end of `async with claim:`."""
+    await _blocks.pop(id(claim)).leave_async(claim, error)

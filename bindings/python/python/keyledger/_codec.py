@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Generic
+from typing import Any, Generic, cast
 
 from typing_extensions import TypeVar
 
@@ -70,18 +70,18 @@ class JsonCodec(Codec[R]):
 
     def __init__(self, returns: Any = Any, *, raises: tuple[type[Exception], ...] = ()) -> None:
         self._returns = returns
-        self._shape = _shape(returns)
+        self._write, self._read = _shape(returns)
         self._raises = {error.__qualname__: error for error in raises}
 
     def encode(self, result: R) -> Response:
         """The result as JSON text in UTF-8."""
-        value = result if self._shape.write is None else self._shape.write(result)
+        value = result if self._write is None else self._write(result)
         return Response(JSON, _ENCODE(value).encode())
 
     def decode(self, response: Response) -> R:
         """The result, in the type that was declared."""
-        value: Any = json.loads(stored_body(response))
-        return value if self._shape.read is None else self._shape.read(value)
+        value: Any = _DECODE(str(response.body or stored_body(response), "utf-8"))[0]
+        return cast("R", value if self._read is None else self._read(value))
 
     def encode_error(self, error: Exception) -> Response:
         """Class, text, and the arguments where the class is to be raised again."""
@@ -93,8 +93,10 @@ class JsonCodec(Codec[R]):
     def decode_error(self, response: Response) -> Exception | None:
         """The error, if its class is one of `raises`."""
         told: Any = json.loads(stored_body(response))
-        known = self._raises.get(told.get("error")) if isinstance(told, dict) else None
-        return None if known is None or "arguments" not in told else known(*told["arguments"])
+        if not isinstance(told, dict) or "arguments" not in told:
+            return None
+        known = self._raises.get(str(told.get("error")))
+        return None if known is None else known(*told["arguments"])
 
     def __repr__(self) -> str:
         """Which type it reads back."""
@@ -134,6 +136,7 @@ def _refuse(value: Any) -> Any:
 
 
 _ENCODE = json.JSONEncoder(default=_refuse, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_DECODE = json.JSONDecoder().raw_decode
 
 
 class ResultNotStored(InvalidArgument):

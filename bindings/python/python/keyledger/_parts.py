@@ -42,7 +42,7 @@ def key_of_many(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
 def print_of_members(members: dict[str, Any]) -> Fingerprint:
     """The fingerprint of arguments by name: of their canonical JSON (F1)."""
     try:
-        return Fingerprint.of_json_text(_ENCODE(members))
+        return Fingerprint.of_arguments(members, _plain)
     except InvalidArgument:
         return _print_of_wide(members)
     except TypeError as error:
@@ -69,7 +69,7 @@ def _print_of_wide(members: Any) -> Fingerprint:
     """Integers that a double cannot hold count as their digits: numbers of orders often are as long as that."""
     try:
         return Fingerprint.of_json_text(_ENCODE(_digits(json.loads(_ENCODE(members)))))
-    except InvalidArgument as error:
+    except ValueError as error:
         raise InvalidArgument(
             f"the arguments have no fingerprint: {error}; say with fingerprint= what to compare"
         ) from None
@@ -116,6 +116,8 @@ def _plain(value: Any) -> Any:
         return value.hex()
     if isinstance(value, enum.Enum):
         return value.value
+    if isinstance(value, str):
+        return str.__str__(value)
     if isinstance(value, (Ledger, Claim)):
         return None
     if hasattr(value, "model_dump"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from keyledger import _current
@@ -91,7 +91,3 @@ async def begun(decision: Awaitable[Any]) -> Any:
 def _released(told: asyncio.Future[Any]) -> None:
     if not told.cancelled() and told.exception() is None and type(told.result()) is Acquired:
         told.result().claim.release()
-
-
-Handler = Callable[["Claim"], Any]
-AsyncHandler = Callable[["Claim"], Coroutine[Any, Any, Any]]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+from typing_extensions import Required, TypedDict, Unpack
+
 from keyledger._binding import ALL, Rule, Rules, identify_by
+from keyledger._claims import Span
 from keyledger._codec import Codec, JsonCodec
 from keyledger._native import Acquired, Operation, Replay
 from keyledger._running import Within, begun, run_claimed, run_claimed_async
@@ -15,30 +19,35 @@ from keyledger._settling import Course, Errors, Means
 from keyledger.refused import Refused
 
 if TYPE_CHECKING:
-    from keyledger._claims import Span
     from keyledger._typed import Decorator
     from keyledger.ledger import Ledger
 
 _TERMS = ("lease", "retention", "tombstone", "remembered_for", "max_attempts")
 
 
-def idempotent(
-    *,
-    ledger: Ledger | Callable[[], Ledger],
-    operation: str | Operation,
-    effect: str | None = None,
-    scope: str | tuple[str, ...] | Callable[..., Any],
-    key: str | tuple[str, ...] | Callable[..., Any],
-    fingerprint: Rule = ALL,
-    memo: Rule = None,
-    not_done: Errors = (),
-    final: Errors = (),
-    wait: Span | None = None,
-    on_refused: Callable[[Refused], Any] | None = None,
-    codec: Codec[Any] | None = None,
-    heartbeat: bool = True,
-    **terms: Any,
-) -> Decorator:
+class Settings(TypedDict, total=False):
+    """The arguments of `idempotent`, but for its ledger."""
+
+    operation: Required[str | Operation]
+    effect: str
+    scope: Required[str | tuple[str, ...] | Callable[..., Any]]
+    key: Required[str | tuple[str, ...] | Callable[..., Any]]
+    fingerprint: Rule
+    memo: Rule
+    not_done: Errors
+    final: Errors
+    wait: Span
+    on_refused: Callable[[Refused], Any]
+    codec: Codec[Any]
+    heartbeat: bool
+    lease: Span
+    retention: Span
+    tombstone: Span
+    remembered_for: Span
+    max_attempts: int
+
+
+def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Settings]) -> Decorator:
     """Makes a function run once for each key; further calls get the stored result. Signature and type stay.
 
     For functions, methods, class methods, static methods and `async def`. `self` and `cls` are no part of a call's identity.
@@ -78,54 +87,36 @@ def idempotent(
         def charge(user_id: str, order_id: str, amount: int) -> dict[str, str]: ...
 
     """
-    declared = _declared(operation, effect, terms)
-    opened = ledger if callable(ledger) else lambda: ledger
-    settings = _Settings(
-        opened,
-        declared,
-        Rules(scope, key, fingerprint, memo),
-        Means(not_done, final),
-        wait,
-        on_refused,
-        codec,
-        heartbeat,
-    )
-    return settings.decorate  # type: ignore[return-value]
+    opened: Callable[[], Ledger] = ledger if callable(ledger) else lambda: ledger
+    return _Decoration(opened, settings).decorate
 
 
-def _declared(operation: str | Operation, effect: str | None, terms: dict[str, Any]) -> Operation:
-    unknown = sorted(set(terms) - set(_TERMS))
-    if unknown:
-        raise TypeError(f"idempotent has no argument {unknown[0]!r}")
+def _declared(settings: Settings) -> Operation:
+    operation, effect = settings["operation"], settings.get("effect")
+    terms: dict[str, Any] = {name: settings[name] for name in _TERMS if name in settings}  # type: ignore[literal-required]
     if isinstance(operation, Operation):
         if effect is not None or terms:
             raise TypeError("the operation is declared: its effect and times are in it")
         return operation
     if effect is None:
-        raise TypeError(
-            "say the effect: in_ledger, repeatable or at_most_once; there is no default (contract, section 3)"
-        )
+        raise TypeError("say the effect: in_ledger, repeatable or at_most_once; there is no default (section 3)")
     return Operation(operation, effect, **terms)
 
 
-class _Settings:
+class _Decoration:
     """What all functions of one decorator share."""
 
-    def __init__(
-        self,
-        ledger: Callable[[], Ledger],
-        operation: Operation,
-        rules: Rules,
-        means: Means,
-        wait: Span | None,
-        on_refused: Callable[[Refused], Any] | None,
-        codec: Codec[Any] | None,
-        heartbeat: bool,
-    ) -> None:
-        self.ledger, self.operation, self.rules, self.means = ledger, operation, rules, means
-        self.wait, self.on_refused, self.codec, self.heartbeat = wait, on_refused, codec, heartbeat
+    def __init__(self, ledger: Callable[[], Ledger], settings: Settings) -> None:
+        _check_names(settings)
+        self.ledger, self.operation = ledger, _declared(settings)
+        self.rules = Rules(settings["scope"], settings["key"], settings.get("fingerprint", ALL), settings.get("memo"))
+        self.means = Means(settings.get("not_done", ()), settings.get("final", ()))
+        self.on_refused, self.codec = settings.get("on_refused"), settings.get("codec")
+        self.heartbeat = settings.get("heartbeat", True)
+        self.asks: dict[str, Any] = {"wait": settings["wait"]} if "wait" in settings else {}
 
     def decorate(self, function: Any) -> Any:
+        """The function, to be called as before."""
         if isinstance(function, (classmethod, staticmethod)):
             return type(function)(self.decorate(function.__func__))
         _refuse_generators(function)
@@ -135,22 +126,28 @@ class _Settings:
         return calls.dressed(wrapper)
 
 
+def _check_names(settings: Settings) -> None:
+    unknown = set(settings) - Settings.__required_keys__ - Settings.__optional_keys__
+    missing = Settings.__required_keys__ - set(settings)
+    if unknown or missing:
+        said = f"has no argument {min(unknown)!r}" if unknown else f"needs {min(missing)}="
+        raise TypeError(f"idempotent {said}")
+
+
 class _LazyCourse:
     """The course of a function's outcomes. An annotation that names what comes later in its module is read at the first call."""
 
     def __init__(self, function: Any, codec: Codec[Any] | None, means: Means) -> None:
         self._function, self._means = function, means
-        self._course = None if codec is None else Course(codec, means)
-        if self._course is None:
-            try:
+        self.course = None if codec is None else Course(codec, means)
+        if self.course is None:
+            with contextlib.suppress(NameError):
                 self.get()
-            except NameError:
-                pass
 
     def get(self) -> Course:
-        if self._course is None:
-            self._course = Course(JsonCodec(_returned_by(self._function)), self._means)
-        return self._course
+        if self.course is None:
+            self.course = Course(JsonCodec(_returned_by(self._function)), self._means)
+        return self.course
 
 
 def _returned_by(function: Any) -> Any:
@@ -178,18 +175,21 @@ def _refuse_generators(function: Any) -> None:
 class _Calls:
     """The calls of one decorated function."""
 
-    def __init__(self, settings: _Settings, function: Any, identify: Any, course: _LazyCourse) -> None:
+    def __init__(self, settings: _Decoration, function: Any, identify: Any, course: _LazyCourse) -> None:
         self.settings, self.function, self.identify, self.course = settings, function, identify, course
 
     def synchronous(self) -> Any:
         settings, identify, lazy, function = self.settings, self.identify, self.course, self.function
-        ledger, operation, wait = settings.ledger, settings.operation, settings.wait
+        ledger, operation, asks = settings.ledger, settings.operation, settings.asks
 
         def call(*args: Any, **kwargs: Any) -> Any:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
-            course = lazy.get()
+            course = lazy.course or lazy.get()
             opened = ledger()
-            decision = opened.begin(operation, scope, key, fingerprint, memo=memo, wait=wait)
+            if memo or asks:
+                decision = opened.begin(operation, scope, key, fingerprint, memo=memo, **asks)
+            else:
+                decision = opened.begin(operation, scope, key, fingerprint)
             if decision.__class__ is Replay:
                 return course.told(decision)
             if decision.__class__ is not Acquired:
@@ -206,13 +206,13 @@ class _Calls:
 
     def asynchronous(self) -> Any:
         settings, identify, lazy, function = self.settings, self.identify, self.course, self.function
-        ledger, operation, wait = settings.ledger, settings.operation, settings.wait
+        ledger, operation, asks = settings.ledger, settings.operation, settings.asks
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
             course = lazy.get()
             opened = ledger()
-            decision = await begun(opened.begin_async(operation, scope, key, fingerprint, memo=memo, wait=wait))
+            decision = await begun(opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks))
             if decision.__class__ is Replay:
                 return course.told(decision)
             if decision.__class__ is not Acquired:

@@ -7,34 +7,36 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from keyledger import _native
+from typing_extensions import Unpack
+
 from keyledger._claims import Claims
-from keyledger.idempotent import idempotent
+from keyledger.idempotent import Settings, idempotent
 from keyledger.outbox import Outbox
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
     from keyledger._native import ManualClock
+    from keyledger._typed import Decorator
 
 Span = float | timedelta
 
 
-class Ledger(Claims, _native.Ledger):
+class Ledger(Claims):
     """A key ledger in one file, or in memory: made by `keyledger.open` and `keyledger.in_memory`.
 
     Share one among all threads and tasks of a process. Blocking calls return when what they promise is on disk, and let go of the
     interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
     """
 
-    def idempotent(self, **terms: Any) -> Any:
+    def idempotent(self, **settings: Unpack[Settings]) -> Decorator:
         """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
 
         Example:
             @ledger.idempotent(operation="receipt", effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
             def send_receipt(order_id: str) -> None: ...
         """
-        return idempotent(ledger=self, **terms)
+        return idempotent(ledger=self, **settings)
 
     def outbox(self, **settings: Any) -> Outbox:
         """The client half: requests persisted with their keys before they are sent. The settings are those of `Outbox`."""

@@ -1,0 +1,72 @@
+"""What the decorator makes of a function, for type checkers: the same signature and type, and a few names more."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
+
+from keyledger._native import Claim, Operation
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+class Bound(Protocol, Generic[P, R_co]):
+    """A method that was decorated, of an object."""
+
+    operation: Operation
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Runs once for each key."""
+        ...
+
+
+class Idempotent(Protocol, Generic[P, R_co]):
+    """A function that was decorated. At run time it is a plain function with these attributes."""
+
+    __name__: str
+    operation: Operation
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Runs once for each key."""
+        ...
+
+    @overload
+    def __get__(self, instance: None, owner: Any, /) -> Idempotent[P, R_co]: ...
+    @overload
+    def __get__(self: Idempotent[Concatenate[S, Q], R], instance: S, owner: Any = None, /) -> Bound[Q, R]: ...
+
+    def key_id(self, *args: P.args, **kwargs: P.kwargs) -> tuple[str, str, str]:
+        """Scope, operation and key of a call: to look its record up. Nothing is run."""
+        ...
+
+    @overload
+    def recover(self: Idempotent[P, Coroutine[Any, Any, T]], handler: Callable[[Claim], T], *, limit: int = 100) -> int: ...
+    @overload
+    def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
+        """Hands `handler` the claims of lost and unclear calls, oldest first, and says how many there were (section 4).
+
+        The handler finds out what happened. What it returns completes the claim, as a result of the function's; or it settles the
+        claim itself: `release` **only when the old owner can no longer act**. An error of the list `not_done` releases, one of `final`
+        fails; any other ends the lease, leaves the record open to recovery, and is raised.
+        """
+        ...
+
+    def recover_async(self, handler: Callable[[Claim], Awaitable[Any]], *, limit: int = 100) -> Coroutine[Any, Any, int]:
+        """`recover` on an event loop."""
+        ...
+
+
+class Decorator(Protocol):
+    """What `idempotent(...)` returns."""
+
+    @overload
+    def __call__(self, function: classmethod[S, P, R], /) -> classmethod[S, P, R]: ...
+    @overload
+    def __call__(self, function: staticmethod[P, R], /) -> staticmethod[P, R]: ...
+    @overload
+    def __call__(self, function: Callable[P, R], /) -> Idempotent[P, R]: ...

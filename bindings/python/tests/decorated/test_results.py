@@ -1,0 +1,180 @@
+"""Results as stored responses: they come back as what they were, and everyone gets the same."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import decimal
+import enum
+import uuid
+from typing import Any, NamedTuple, Optional, TypedDict, Union
+
+import pydantic
+import pytest
+
+import keyledger
+from keyledger import Codec, JsonCodec, Ledger, Response, ResultNotStored
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass(frozen=True)
+class Line:
+    item: str
+    price: decimal.Decimal
+
+
+@dataclasses.dataclass(frozen=True)
+class Receipt:
+    number: uuid.UUID
+    at: datetime.datetime
+    lines: list[Line]
+    colour: Colour = Colour.RED
+    before: Receipt | None = None
+
+
+class Model(pydantic.BaseModel):
+    name: str = pydantic.Field(alias="fullName")
+    when: datetime.date
+
+
+class Pair(NamedTuple):
+    a: int
+    b: Line
+
+
+class Typed(TypedDict):
+    line: Line
+
+
+class Unknown:
+    pass
+
+
+LINE = Line("tea", decimal.Decimal("1.10"))
+AT = datetime.datetime(2026, 11, 30, 5, 6, 7, 8, datetime.timezone.utc)
+RECEIPT = Receipt(uuid.UUID(int=7), AT, [LINE], before=Receipt(uuid.UUID(int=6), AT, []))
+
+VALUES: list[tuple[Any, Any]] = [
+    (Any, None),
+    (Any, 0),
+    (Any, False),
+    (Any, ""),
+    (Any, []),
+    (Any, {}),
+    (Any, {"a": [1, 2.5, "é", None, True, 2**70]}),
+    (None, None),
+    (int, 0),
+    (Receipt, RECEIPT),
+    (Optional[Receipt], None),
+    (Optional[Receipt], RECEIPT),
+    (Union[int, str, None], "x"),
+    (list[Receipt], [RECEIPT, RECEIPT]),
+    (list[Receipt], []),
+    (tuple[int, Line], (1, LINE)),
+    (tuple[int, ...], (1, 2)),
+    (tuple, (1, 2)),
+    (set[str], {"a", "b"}),
+    (frozenset[int], frozenset({1})),
+    (dict[int, Line], {1: LINE}),
+    (dict[str, int], {"a": 1}),
+    (dict[uuid.UUID, int], {uuid.UUID(int=1): 1}),
+    (Model, Model(fullName="Ann", when=datetime.date(2026, 1, 2))),
+    (list[Model], [Model(fullName="Ann", when=datetime.date(2026, 1, 2))]),
+    (Pair, Pair(1, LINE)),
+    (Typed, {"line": LINE}),
+    (Colour, Colour.RED),
+    (decimal.Decimal, decimal.Decimal("1.50")),
+    (datetime.time, datetime.time(1, 2)),
+    (bytes, b"\x00\xff"),
+    (bytes, b""),
+]
+
+
+@pytest.mark.parametrize(("annotation", "value"), VALUES, ids=lambda value: repr(value)[:40])
+def test_s5_results_come_back_as_what_they_were(ledger: Ledger, annotation: Any, value: Any) -> None:
+    runs: list[int] = []
+
+    def call(key: str) -> Any:
+        runs.append(1)
+        return value
+
+    call.__annotations__["return"] = annotation
+    made = ledger.idempotent(operation="x", effect="at_most_once", scope=keyledger.SINGLE, key="key")(call)
+    first, again = made("1"), made("1")
+    assert first == again == value
+    assert type(first) is type(again) is type(value)
+    assert runs == [1]
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [Unknown, list[Unknown], Union[Line, Receipt], Union[Line, int], dict[float, int], datetime.timedelta, complex],
+    ids=str,
+)
+def test_what_json_cannot_bring_back_is_refused_when_decorating(ledger: Ledger, annotation: Any) -> None:
+    def call(key: str) -> Any: ...
+
+    call.__annotations__["return"] = annotation
+    with pytest.raises(TypeError, match="give a codec= of your own"):
+        ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")(call)
+
+
+@pytest.mark.parametrize("value", [LINE, AT, uuid.UUID(int=1), decimal.Decimal(1), b"x", {1}, float("nan"), "\ud800"])
+def test_what_no_annotation_tells_of_is_an_error_and_no_guess(ledger: Ledger, value: Any) -> None:
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")
+    def call(key: str) -> Any:
+        return [value]
+
+    with pytest.raises(ResultNotStored) as lost:
+        call("1")
+    assert lost.value.result[0] is value
+
+
+def test_the_first_caller_gets_what_every_other_gets(ledger: Ledger) -> None:
+    """A tuple that no annotation tells of is a list, for the first caller too: that is seen in the first test, not in the first retry."""
+
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")
+    def call(key: str) -> Any:
+        return (1, 2)
+
+    assert call("1") == call("1") == [1, 2]
+
+
+def test_an_annotation_may_name_what_comes_later(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")
+    def call(key: str) -> Later:
+        return Later(int(key))
+
+    assert call("1") == Later(1)
+
+
+@dataclasses.dataclass
+class Later:
+    number: int
+
+
+def test_a_codec_of_ones_own(ledger: Ledger) -> None:
+    class Reversed(Codec[str]):
+        def encode(self, result: str) -> Response:
+            return Response("text/plain", result[::-1].encode())
+
+        def decode(self, response: Response) -> str:
+            return keyledger.stored_body(response).decode()[::-1]
+
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key", codec=Reversed())
+    def call(key: str) -> str:
+        return "abc"
+
+    assert [call("1"), call("1")] == ["abc", "abc"]
+    decision = ledger.ask(call.operation, "(single)", "1", keyledger.Fingerprint.unchecked())
+    assert isinstance(decision, keyledger.Replay)
+    assert (decision.response.media_type, decision.response.body) == ("text/plain", b"cba")
+
+
+def test_nothing_is_pickled() -> None:
+    """A stored byte names no code: bytes that pickle would run are no JSON."""
+    with pytest.raises(ValueError, match="JSON|decode|Expecting"):
+        JsonCodec(Any).decode(Response("application/json", b"cos\nsystem\n(S'true'\ntR."))
