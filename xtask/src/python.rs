@@ -45,22 +45,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn steps(project: &Project) -> Vec<Step> {
     let place = Place::of(project);
-    let package = format!("{FOLDER}/python/keyledger");
-    let native = ["-m", "mypy.stubtest", "keyledger._native", "--ignore-disjoint-bases"];
+    let (stubs, uses) = (format!("{FOLDER}/python/keyledger/_native.pyi"), format!("{FOLDER}/tests/typed"));
+    let settings = format!("{FOLDER}/pyproject.toml");
+    let interpreter = place.interpreter().display().to_string();
     let checks = [
-        place.python(&["-m", "ruff", "check", FOLDER, "examples/python"]),
-        place.python(&["-m", "ruff", "format", "--check", FOLDER, "examples/python"]),
-        place.python(&["-m", "mypy", "--config-file", "bindings/python/pyproject.toml", "-p", "keyledger"]),
-        place.python(&[
-            "-m",
-            "pyright",
-            "--project",
-            FOLDER,
-            "--pythonpath",
-            &place.interpreter().display().to_string(),
-            &package,
-        ]),
-        place.python(&native),
+        place.python(&["-m", "ruff", "check", "--config", &settings, FOLDER, "examples/python"]),
+        place.python(&["-m", "ruff", "format", "--check", "--config", &settings, FOLDER, "examples/python"]),
+        place.python(&["-m", "mypy", "--config-file", &settings, "-p", "keyledger"]),
+        place.python(&["-m", "mypy", "--config-file", &settings, &uses]),
+        place.python(&["-m", "pyright", "--project", FOLDER, "--pythonpath", &interpreter, &stubs, &uses]),
+        place.python(&["-m", "mypy.stubtest", "keyledger._native", "--ignore-disjoint-bases"]),
     ];
     place.install().into_iter().chain(checks).chain([place.pytest(&[])]).collect()
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
@@ -14,7 +14,7 @@ from keyledger._http import Line, framed
 from keyledger._native import Answer, Asked, Claim, Route
 from keyledger.asgi import run_apart
 
-Reply = HttpResponse | StreamingHttpResponse
+Reply: TypeAlias = "HttpResponse | StreamingHttpResponse"
 
 
 def lines_of(response: Any) -> list[Line]:

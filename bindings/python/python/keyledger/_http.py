@@ -50,9 +50,7 @@ def chosen(route: Route | Callable[[_T], Route | None], request: _T) -> Route | 
     return route if isinstance(route, Route) else route(request)
 
 
-def asked(  # noqa: PLR0917
-    ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, body: bytes
-) -> Asked | Answer:
+def asked(ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, body: bytes) -> Asked | Answer:
     """What to ask the ledger, or the answer where it cannot be asked (H13, H17)."""
     if not isinstance(scope, str):
         return route.no_principal()

@@ -2,7 +2,7 @@
 
 import builtins
 from asyncio import Future
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
@@ -142,6 +142,8 @@ class Fingerprint:
     def of_bytes(*parts: bytes) -> Fingerprint: ...
     @staticmethod
     def of_json(value: Any, *, members: Members | None = None) -> Fingerprint: ...
+    @staticmethod
+    def of_arguments(arguments: Any, default: Callable[[Any], Any]) -> Fingerprint: ...
     @staticmethod
     def of_json_text(text: str | bytes, *, members: Members | None = None) -> Fingerprint: ...
     @staticmethod
@@ -360,7 +362,14 @@ class Claim:
         _class: type[BaseException] | None,
         error: BaseException | None,
         _traceback: TracebackType | None,
-    ) -> Literal[False]: ...
+    ) -> None: ...
+    def __aenter__(self) -> Coroutine[Any, Any, Self]: ...
+    def __aexit__(
+        self,
+        _class: type[BaseException] | None,
+        error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> Coroutine[Any, Any, None]: ...
 
 @final
 class Transaction:

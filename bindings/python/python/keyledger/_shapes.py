@@ -74,7 +74,7 @@ class _Shapes:
         if annotation in _TEXTS:
             return Shape(*_TEXTS[annotation])
         if annotation in _SETS:
-            return _each(PLAIN, annotation, always=True)
+            return _each(PLAIN, typing.cast("Callable[[Any], Any]", annotation), always=True)
         if isinstance(annotation, type):
             return self._class(annotation)
         raise Unsupported(annotation)

@@ -45,7 +45,9 @@ class Idempotent(Protocol, Generic[P, R_co]):
         ...
 
     @overload
-    def recover(self: Idempotent[P, Coroutine[Any, Any, T]], handler: Callable[[Claim], T], *, limit: int = 100) -> int: ...
+    def recover(
+        self: Idempotent[P, Coroutine[Any, Any, T]], handler: Callable[[Claim], T], *, limit: int = 100
+    ) -> int: ...
     @overload
     def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
         """Hands `handler` the claims of lost and unclear calls, oldest first, and says how many there were (section 4).
@@ -56,7 +58,9 @@ class Idempotent(Protocol, Generic[P, R_co]):
         """
         ...
 
-    def recover_async(self, handler: Callable[[Claim], Awaitable[Any]], *, limit: int = 100) -> Coroutine[Any, Any, int]:
+    def recover_async(
+        self, handler: Callable[[Claim], Awaitable[Any]], *, limit: int = 100
+    ) -> Coroutine[Any, Any, int]:
         """`recover` on an event loop."""
         ...
 
@@ -67,6 +71,6 @@ class Decorator(Protocol):
     @overload
     def __call__(self, function: classmethod[S, P, R], /) -> classmethod[S, P, R]: ...
     @overload
-    def __call__(self, function: staticmethod[P, R], /) -> staticmethod[P, R]: ...
+    def __call__(self, function: staticmethod[P, R], /) -> staticmethod[P, R]: ...  # type: ignore[overload-overlap]
     @overload
     def __call__(self, function: Callable[P, R], /) -> Idempotent[P, R]: ...

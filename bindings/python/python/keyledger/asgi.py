@@ -46,7 +46,7 @@ class IdempotencyMiddleware:
         self.app = app
         self._ledger, self._route, self._scope = ledger, route, scope
 
-    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:  # noqa: PLR0911
+    async def __call__(self, scope: Connection, receive: Receive, send: Send) -> None:
         """Serves a request."""
         if scope["type"] != "http" or (route := chosen(self._route, scope)) is None:
             return await self.app(scope, receive, send)
@@ -146,7 +146,8 @@ async def ruled(question: Asked, route: Route, receive: Receive) -> Claim | Answ
         return await ruling
     gone = asyncio.ensure_future(_gone(receive))
     try:
-        await asyncio.wait({ruling, gone}, return_when=asyncio.FIRST_COMPLETED)
+        waited: set[asyncio.Future[Any]] = {ruling, gone}
+        await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         return ruling.result() if ruling.done() else None
     finally:
         gone.cancel()

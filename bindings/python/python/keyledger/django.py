@@ -22,7 +22,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction, sync_to_async
 from django.conf import settings
@@ -45,7 +45,7 @@ ScopeOf = Callable[[HttpRequest], Any]
 RouteOf = Callable[[HttpRequest], "Route | None"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_Reply = HttpResponse | StreamingHttpResponse
+_Reply: TypeAlias = "HttpResponse | StreamingHttpResponse"
 
 _MAPPED = (Http404, PermissionDenied, MultiPartParserError, BadRequest, SuspiciousOperation)
 """What Django has an answer for."""
@@ -250,7 +250,7 @@ def _head_of(request: Any) -> Head:
     return asgi.head_of(request.scope) if hasattr(request, "scope") else wsgi.head_of(request.environ)
 
 
-def _read(request: Any, head: Head, route: Route) -> bytes | Answer:  # noqa: PLR0911
+def _read(request: Any, head: Head, route: Route) -> bytes | Answer:
     """The body; Django gives it to the view once more."""
     if head.announces_over(route.max_request_bytes):
         return route.too_large()

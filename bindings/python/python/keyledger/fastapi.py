@@ -154,7 +154,7 @@ def _wrapped(endpoint: Callable[..., Any], terms: _Terms) -> Callable[..., Any]:
     ]
     parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own.values()]
     # Not of the endpoint as it was: FastAPI looks through wrappers at what is wrapped.
-    del guard.__wrapped__  # type: ignore[attr-defined]
+    del guard.__wrapped__
     guard.__signature__ = signature.replace(parameters=[*parameters, *asked_for])  # type: ignore[attr-defined]
     setattr(guard, _TERMS, terms)
     return guard

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from typing_extensions import Required, TypedDict, Unpack
 
@@ -21,6 +21,7 @@ from keyledger.refused import Refused
 if TYPE_CHECKING:
     from keyledger._typed import Decorator
     from keyledger.ledger import Ledger
+    from keyledger.values import Effect
 
 _TERMS = ("lease", "retention", "tombstone", "remembered_for", "max_attempts")
 
@@ -100,7 +101,7 @@ def _declared(settings: Settings) -> Operation:
         return operation
     if effect is None:
         raise TypeError("say the effect: in_ledger, repeatable or at_most_once; there is no default (section 3)")
-    return Operation(operation, effect, **terms)
+    return Operation(operation, cast("Effect", effect), **terms)
 
 
 class _Decoration:

@@ -36,7 +36,7 @@ def difference(expected: Any, actual: Any, names: Names, path: str = "") -> str 
     return _equal(path, expected, actual)
 
 
-def _member(path: str, name: str, expected: Any, actual: dict[str, Any], names: Names) -> str | None:  # noqa: PLR0911
+def _member(path: str, name: str, expected: Any, actual: dict[str, Any], names: Names) -> str | None:
     path = f"{path}/{name}"
     match name:
         case "any_order":

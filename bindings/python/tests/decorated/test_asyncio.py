@@ -65,7 +65,12 @@ def test_s8_a_loop_that_ends_cancels_the_handler_and_the_effect_decides(ledger: 
 
 def test_what_a_coroutine_raises_is_what_its_lists_say(ledger: Ledger) -> None:
     @ledger.idempotent(
-        operation="x", effect="at_most_once", scope=keyledger.SINGLE, key="key", not_done=(OSError,), final=(ValueError,)
+        operation="x",
+        effect="at_most_once",
+        scope=keyledger.SINGLE,
+        key="key",
+        not_done=(OSError,),
+        final=(ValueError,),
     )
     async def call(key: str) -> str:
         if len(errors) > 0:

@@ -289,4 +289,6 @@ def test_long_numbers_and_python_values_have_fingerprints(ledger: Ledger) -> Non
     assert call("2", {1: uuid.UUID(int=1)}, b"x", named=True) == call("2", {1: uuid.UUID(int=1)}, b"x", named=True)
     with pytest.raises(keyledger.errors.InvalidArgument, match="fingerprint="):
         call("3", object())
-    assert Fingerprint.of_json({"a": 1.0, "b": [None, True, "é"]}) == Fingerprint.of_json_text('{"b":[null,true,"é"],"a":1}')
+    assert Fingerprint.of_json({"a": 1.0, "b": [None, True, "é"]}) == Fingerprint.of_json_text(
+        '{"b":[null,true,"é"],"a":1}'
+    )

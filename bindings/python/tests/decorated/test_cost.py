@@ -31,12 +31,12 @@ def test_a_replay_through_the_decorator_costs_under_10_us_over_begin(
     assert len(begin().response.body or b"") == 200
     core, decorated = best(begin), best(lambda: charge("ann", "1", 5))
     with capsys.disabled():
-        print(f"\nreplay of 200 bytes: begin {core:.2f} us, decorated {decorated:.2f} us, over it {decorated - core:.2f} us")
+        print(
+            f"\nreplay of 200 bytes: begin {core:.2f} us, decorated {decorated:.2f} us, over it {decorated - core:.2f} us"
+        )
     assert decorated - core < LIMIT_MICROSECONDS
 
 
 def best(call: Callable[[], object]) -> float:
     """Microseconds of one call, in the quietest of many rounds: the machine has others to serve."""
     return min(timeit.repeat(call, number=CALLS, repeat=20)) / CALLS * 1e6
-
-

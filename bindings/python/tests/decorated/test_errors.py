@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import keyledger
-from keyledger import Fingerprint, JsonCodec, Ledger, Operation, Refused, ReplayedFailure, ResultNotStored
+from keyledger import Fingerprint, JsonCodec, Ledger, Refused, ReplayedFailure, ResultNotStored
 
 UNCHECKED = Fingerprint.unchecked()
 
@@ -33,7 +33,9 @@ def raiser(ledger: Ledger, effect: str, **settings: Any) -> Any:
     """A decorated function that raises what it is given first, and returns the second time."""
     settings = {"not_done": (Untouched,), "final": (Declined,), **settings}
 
-    @ledger.idempotent(operation=f"x {effect}", effect=effect, scope=keyledger.SINGLE, key="key", fingerprint="key", **settings)
+    @ledger.idempotent(
+        operation=f"x {effect}", effect=effect, scope=keyledger.SINGLE, key="key", fingerprint="key", **settings
+    )
     def call(key: str, error: BaseException | None = None) -> str:
         if error is not None:
             raise error
@@ -158,7 +160,13 @@ def test_s9_a_lost_claim_is_answered_as_begin_would(ledger: Ledger) -> None:
     """The lease is over while the function runs without heartbeats; another call takes over and answers."""
 
     @ledger.idempotent(
-        operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key", fingerprint=None, lease=0.05, heartbeat=False
+        operation="x",
+        effect="repeatable",
+        scope=keyledger.SINGLE,
+        key="key",
+        fingerprint=None,
+        lease=0.05,
+        heartbeat=False,
     )
     def call(key: str, outer: bool) -> str:
         if outer:
@@ -184,7 +192,12 @@ def test_recover_hands_out_lost_calls_with_their_memo(ledger: Ledger) -> None:
     sent: list[str] = []
 
     @ledger.idempotent(
-        operation="mail", effect="at_most_once", scope=keyledger.SINGLE, key="order", memo=("order", "address"), lease=0.05
+        operation="mail",
+        effect="at_most_once",
+        scope=keyledger.SINGLE,
+        key="order",
+        memo=("order", "address"),
+        lease=0.05,
     )
     def mail(order: str, address: str) -> str:
         sent.append(address)

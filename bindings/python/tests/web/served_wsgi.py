@@ -90,7 +90,7 @@ def flask(world: World) -> Any:
 
     @app.route("/", defaults={"rest": ""}, methods=METHODS, provide_automatic_options=False)
     @app.route("/<path:rest>", methods=METHODS, provide_automatic_options=False)
-    def handler(rest: str) -> Response:  # noqa: ARG001
+    def handler(rest: str) -> Response:
         request.get_data()
         return respond(play(world).end())
 

@@ -48,7 +48,7 @@ class PureStage(Stage):
         begun = self._begin(Request(request or {}))
         compare(_sent(begun if isinstance(begun, Answer) else self._end(begun)), expect)
 
-    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:  # noqa: ARG002
+    def _start(self, request: dict[str, Any] | None = None, queued: bool = False, **words: str) -> None:
         begun = self._begin(Request(request or {}))
         assert isinstance(begun, Running)
         self._begun[words["as"]] = begun
