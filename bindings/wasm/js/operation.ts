@@ -1,4 +1,5 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
+import { KeyledgerError } from "./errors.js";
 import { type Bytes, toBytes } from "./response.js";
 
 /** Where the effect of an operation is. */
@@ -95,7 +96,7 @@ export class Fingerprint {
   }
   /** Of a value, through its JSON text. */
   static ofJson(value: unknown, members?: Members): Fingerprint {
-    return Fingerprint.ofJsonText(JSON.stringify(value) ?? "", members);
+    return Fingerprint.ofJsonText(jsonOf(value), members);
   }
   /** Of an HTTP request (F3). */
   static ofHttp(request: FingerprintedRequest): Fingerprint {
@@ -108,6 +109,15 @@ export class Fingerprint {
   get hex(): string | undefined {
     return this.native.hex;
   }
+}
+
+/** Every number of JavaScript's is a double. Text has to say so where it is long: `e0` after what looks like an exact integer. */
+function jsonOf(value: unknown): string {
+  const text = JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member !== "number" || Number.isFinite(member)) return member;
+    throw new KeyledgerError("invalid_argument", `${member} is no number of JSON`);
+  });
+  return (text ?? "").replace(/"(?:[^"\\]|\\.)*"|\d{16,}(?![\d.eE])/g, (token) => (token[0] === '"' ? token : `${token}e0`));
 }
 
 /** A key made of a namespace and parts: equal in every language and on every machine (F6). */

@@ -40,12 +40,12 @@ pub(crate) struct Run {
 
 impl Run {
     fn inside(&self, tx: &mut Transaction<'_, '_>) -> Result<JsValue, Error> {
-        let tx = RefCell::new(tx);
-        let call = AssertUnwindSafe(|words: JsValue| match tx.try_borrow_mut() {
+        let tx = AssertUnwindSafe(RefCell::new(tx));
+        let mut call = |words: JsValue| match tx.try_borrow_mut() {
             Ok(mut tx) => called(&mut tx, &Array::from(&words)),
             Err(_) => Err(thrown(&Error::Reentrant)),
-        });
-        self.closure.run_with(&mut |words| (call.0)(words)).map_err(|raised| {
+        };
+        self.closure.run_with(&mut call).map_err(|raised| {
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(SendWrapper::new(raised));
             Error::InvalidArgument("the closure has thrown".into())
         })
@@ -108,8 +108,7 @@ pub(crate) fn rows(rows: &[keyledger::Row]) -> JsValue {
 
 /// Changes of rows as a value.
 #[wasm_bindgen(js_name = NativeBatch)]
-#[derive(Default)]
-pub struct JsBatch(RefCell<Batch>);
+pub struct JsBatch(AssertUnwindSafe<RefCell<Batch>>);
 
 impl JsBatch {
     pub(crate) fn get(&self) -> Batch {
@@ -126,7 +125,7 @@ impl JsBatch {
 impl JsBatch {
     #[wasm_bindgen(constructor)]
     pub fn new() -> JsBatch {
-        Self::default()
+        JsBatch(AssertUnwindSafe(RefCell::default()))
     }
 
     pub fn put(&self, table: &str, key: &[u8], value: &[u8]) {

@@ -1,0 +1,176 @@
+// Handles: who may open, what a closed or forgotten one does, closures that call back, panics, and how often is synced.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as after } from "node:timers/promises";
+import { folder, kit } from "./kit.mjs";
+
+const { Fingerprint, Ledger, MemoryStore, Operation } = kit;
+const charge = Operation.repeatable("charge");
+const unchecked = () => Fingerprint.unchecked();
+const files = folder();
+
+/** A store in memory that counts its syncs. */
+class CountingStore extends MemoryStore {
+  syncs = 0;
+  sync() {
+    this.syncs += 1;
+  }
+}
+
+/** In memory, and closed at the end of the test: Node 20 has no `using` of its own. */
+function inMemory(t, store = new MemoryStore()) {
+  const ledger = Ledger.on(store);
+  t.after(() => ledger.close());
+  return ledger;
+}
+
+test("what is begun and settled in one turn of the event loop shares one sync", async (t) => {
+  const store = new CountingStore();
+  const ledger = inMemory(t, store);
+  const before = store.syncs;
+  const keys = Array.from({ length: 100 }, (_, at) => `key-${at}`);
+  const decisions = await Promise.all(keys.map((key) => ledger.begin(charge, "t", key, unchecked())));
+  const begun = store.syncs - before;
+  await Promise.all(decisions.map(({ claim }) => claim.complete("done")));
+  const settled = store.syncs - before - begun;
+  await ledger.begin(charge, "t", "alone", unchecked());
+  const alone = store.syncs - before - begun - settled;
+  assert.equal(begun, alone);
+  assert.equal(settled, alone);
+});
+
+test("a second handle of the same process is told already_open, with advice (P2)", async (t) => {
+  const path = join(files, "twice.kl");
+  const first = await Ledger.open(path);
+  await assert.rejects(Ledger.open(path), (error) => error.code === "already_open" && error.message.includes("cluster"));
+  await first.close();
+  await (await Ledger.open(path)).close();
+});
+
+test("a handle that nobody has any more, and nobody closed, does nothing to the file", async (t) => {
+  const path = join(files, "forgotten.kl");
+  await (async () => {
+    const ledger = Ledger.openSync(path, { locking: "none" });
+    await ledger.begin(charge, "t", "k", unchecked());
+  })();
+  const second = Ledger.openSync(path, { locking: "none" });
+  await second.begin(charge, "t", "k2", unchecked());
+  const image = readFileSync(path);
+  for (let round = 0; round < 20; round++) {
+    globalThis.gc();
+    await after(5);
+  }
+  assert.ok(image.equals(readFileSync(path)));
+  assert.ok((await second.check()).isWell);
+  await second.close();
+});
+
+test("a closed handle answers closed, and its store refuses whatever comes", async (t) => {
+  const ledger = await Ledger.inMemory();
+  await ledger.close();
+  await assert.rejects(ledger.begin(charge, "t", "k", unchecked()), { code: "closed" });
+  await ledger.close();
+});
+
+test("a closure that calls back into its ledger is told reentrant, and the ledger goes on (G2)", async (t) => {
+  const ledger = inMemory(t);
+  for (const call of [
+    () => ledger.statsSync(),
+    () => ledger.beginSync(charge, "t", "k", unchecked()),
+    () => ledger.transactionSync(() => undefined),
+  ]) {
+    const told = await ledger.transaction((tx) => {
+      tx.put("t", "a", "1");
+      assert.throws(call, { code: "reentrant" });
+      return "went on";
+    });
+    assert.equal(told, "went on");
+  }
+  assert.equal((await ledger.begin(charge, "t", "k", unchecked())).kind, "acquired");
+});
+
+test("what a closure throws is thrown as it is, and nothing of it is stored (G1)", async (t) => {
+  const ledger = inMemory(t);
+  const own = new Error("mine");
+  const broken = ledger.transaction((tx) => {
+    tx.put("t", "a", "1");
+    throw own;
+  });
+  await assert.rejects(broken, (error) => error === own);
+  assert.throws(() => ledger.transactionSync(() => Promise.resolve()), TypeError);
+  assert.equal(ledger.getSync("t", "a"), null);
+});
+
+test("a transaction is good until its closure returns", async (t) => {
+  const ledger = inMemory(t);
+  let kept;
+  await ledger.transaction((tx) => void (kept = tx));
+  assert.throws(() => kept.put("t", "a", "1"));
+  assert.equal(ledger.getSync("t", "a"), null);
+});
+
+test("a wait ends when the owner settles, when its time is over, and by its signal (P4)", async (t) => {
+  const ledger = inMemory(t);
+  const { claim } = await ledger.begin(charge, "t", "k", unchecked());
+  assert.equal((await ledger.begin(charge, "t", "k", unchecked(), { waitMs: 20 })).kind, "in_progress");
+  const stopped = ledger.begin(charge, "t", "k", unchecked(), { waitMs: 5000, signal: AbortSignal.timeout(20) });
+  await assert.rejects(stopped, { name: "TimeoutError" });
+  const waiting = ledger.begin(charge, "t", "k", unchecked(), { waitMs: 5000 });
+  await after(20);
+  await claim.complete("done");
+  assert.equal((await waiting).response.text(), "done");
+});
+
+test("a snapshot restores all that was committed, and a damaged one is refused", async (t) => {
+  const store = new MemoryStore();
+  const ledger = Ledger.on(store);
+  await ledger.run(charge, "t", "k", unchecked(), () => "done");
+  const snapshot = store.snapshot();
+  await ledger.close();
+  const restored = inMemory(t, new MemoryStore(snapshot));
+  assert.equal(restored.lookupSync(charge, "t", "k").text(), "done");
+  const damaged = snapshot.slice();
+  damaged[damaged.length >> 1] ^= 1;
+  assert.throws(() => new MemoryStore(damaged), { code: "corrupt" });
+});
+
+test("a store that throws ends a call, and leaves other ledgers of the instance usable", async (t) => {
+  const other = inMemory(t);
+  const store = new MemoryStore();
+  const ledger = Ledger.on(store);
+  store.sync = () => {
+    throw new Error("the disk is gone");
+  };
+  await assert.rejects(ledger.begin(charge, "t", "k", unchecked()));
+  assert.equal((await other.begin(charge, "t", "k", unchecked())).kind, "acquired");
+});
+
+test("the stored answer is looked up in less than 5 us", async (t) => {
+  const ledger = inMemory(t);
+  await ledger.run(charge, "t", "k", unchecked(), () => "done");
+  const batches = Array.from({ length: 20 }, () => {
+    const start = performance.now();
+    for (let at = 0; at < 5000; at++) ledger.lookupSync(charge, "t", "k");
+    return ((performance.now() - start) * 1000) / 5000;
+  });
+  const best = Math.min(...batches);
+  console.log(`lookupSync: ${best.toFixed(2)} us, the best of 20 batches of 5000`);
+  assert.ok(best < 5);
+});
+
+const program = process.env.KEYLEDGER_PROGRAM;
+test("a file of Node's opens in Rust, and a native holder keeps Node out", { skip: !existsSync(program ?? "") && "no native program" }, async () => {
+  const path = join(files, "both.kl");
+  const ledger = await Ledger.open(path);
+  await ledger.run(charge, "t", "k", unchecked(), () => "done");
+  assert.throws(() => execFileSync(program, [path, "stats"], { stdio: "pipe" }));
+  await ledger.close();
+  assert.match(execFileSync(program, [path, "stats", "--json"], { encoding: "utf8" }), /"completed": ?1/);
+  const again = await Ledger.open(path);
+  assert.equal(again.lookupSync(charge, "t", "k").text(), "done");
+  await again.close();
+});
