@@ -42,7 +42,11 @@ fn nested(given: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>, levels: usize) -
         return list.iter().map(|element| nested(&element, default, levels)).collect::<PyResult<_>>().map(Value::Array);
     }
     if let Ok(tuple) = given.cast::<PyTuple>() {
-        return tuple.iter().map(|element| nested(&element, default, levels)).collect::<PyResult<_>>().map(Value::Array);
+        return tuple
+            .iter()
+            .map(|element| nested(&element, default, levels))
+            .collect::<PyResult<_>>()
+            .map(Value::Array);
     }
     nested(&default.call1((given,))?, default, levels)
 }
@@ -62,7 +66,9 @@ fn integer(whole: &Bound<'_, PyInt>) -> PyResult<Value> {
     if let Ok(small) = whole.extract::<i64>() {
         return Ok(Value::from(small));
     }
-    let large = whole.extract::<u64>().map_err(|_| invalid_argument(format!("{whole} is an integer that a double cannot hold")));
+    let large = whole
+        .extract::<u64>()
+        .map_err(|_| invalid_argument(format!("{whole} is an integer that a double cannot hold")));
     large.map(Value::from)
 }
 
