@@ -1,8 +1,6 @@
 //! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
 
 use crate::project::{Project, cargo, cargo_path};
-use crate::python;
-use crate::wasm as npm;
 use std::path::Path;
 use std::process::Command;
 
@@ -61,8 +59,6 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "schedules", about: "the commit queue under a scheduler of its own", steps: schedules },
     Part { name: "soak", about: "one short round of the soak", steps: soak },
     Part { name: "fuzz", about: "the decoders, and commands beside the model, under libFuzzer", steps: fuzz },
-    python::PART,
-    npm::PART,
     Part { name: "bench", about: "the comparison with SQLite runs, in a short form", steps: bench },
 ];
 
