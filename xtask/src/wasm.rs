@@ -111,10 +111,7 @@ impl Place {
 
     fn rustup(&self) -> Step {
         let mut command = Command::new("rustup");
-        match self.is_quick {
-            true => command.args(["target", "add", TARGET]),
-            false => command.args(["component", "add", "rust-src"]),
-        };
+        command.args(if self.is_quick { ["target", "add", TARGET] } else { ["component", "add", "rust-src"] });
         success(command)
     }
 

@@ -4,10 +4,9 @@
 //! interpreter's lock is let go of around every call that may wait for a disk, a lock or another thread.
 
 #![expect(
-    clippy::doc_markdown,
     clippy::needless_pass_by_value,
     clippy::too_many_arguments,
-    reason = "pyo3 extracts arguments into values, Python names as many as it likes, and reads the comments as its own"
+    reason = "pyo3 extracts arguments into values, and Python names as many as it likes"
 )]
 
 mod argument;

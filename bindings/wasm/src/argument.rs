@@ -17,7 +17,7 @@ pub(crate) fn span(ms: f64) -> Told<Duration> {
 
 /// Milliseconds as a float are not exact in seconds: 0.4 s is not 400 ms.
 fn whole_ms(span: Duration) -> Duration {
-    Duration::from_millis(u64::try_from((span + Duration::from_nanos(1000)).as_millis()).unwrap_or(u64::MAX))
+    Duration::from_millis(u64::try_from((span + Duration::from_micros(1)).as_millis()).unwrap_or(u64::MAX))
 }
 
 /// A number of at most this many.

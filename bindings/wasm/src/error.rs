@@ -39,7 +39,7 @@ pub(crate) fn invalid_argument(message: impl Into<String>) -> JsValue {
 }
 
 fn of_code(code: &str, message: &str) -> JsValue {
-    let make = MAKE.with_borrow(Clone::clone);
-    let made = make.and_then(|make| make.call2(&JsValue::NULL, &code.into(), &message.into()).ok());
+    let maker = MAKE.with_borrow(Clone::clone);
+    let made = maker.and_then(|maker| maker.call2(&JsValue::NULL, &code.into(), &message.into()).ok());
     made.unwrap_or_else(|| js_sys::Error::new(message).into())
 }

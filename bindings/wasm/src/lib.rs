@@ -4,6 +4,11 @@
 //! end inside WebAssembly, save where it calls a store or a closure of the caller's.
 
 #![expect(unreachable_pub, reason = "what JavaScript calls is public to it, and wasm-bindgen insists on the word")]
+#![expect(
+    clippy::needless_pass_by_value,
+    clippy::unused_self,
+    reason = "wasm-bindgen hands over values, and makes a method of what the package calls on a ledger"
+)]
 
 mod argument;
 mod claim;
