@@ -22,6 +22,14 @@ pub enum Effect {
 }
 
 impl Effect {
+    /// Every effect, the least strict first.
+    pub const ALL: [Effect; 3] = [Effect::InLedger, Effect::Repeatable, Effect::AtMostOnce];
+
+    /// The effect of that name, as [`as_str`](Effect::as_str) has it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.as_str() == name)
+    }
+
     /// The name that every language and the scenarios use.
     pub const fn as_str(self) -> &'static str {
         match self {

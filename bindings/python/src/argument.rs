@@ -78,10 +78,8 @@ impl Text {
 
 /// An effect by its name.
 pub(crate) fn effect(name: &str) -> PyResult<Effect> {
-    let all = [Effect::InLedger, Effect::Repeatable, Effect::AtMostOnce];
-    let names = || all.map(Effect::as_str).join(", ");
-    let found = all.into_iter().find(|effect| effect.as_str() == name);
-    found.ok_or_else(|| PyValueError::new_err(format!("an effect is one of {}; not {name}", names())))
+    let names = || Effect::ALL.map(Effect::as_str).join(", ");
+    Effect::named(name).ok_or_else(|| PyValueError::new_err(format!("an effect is one of {}; not {name}", names())))
 }
 
 /// A response as callers give it: a `Response`, bytes, or text.

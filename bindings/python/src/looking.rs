@@ -256,9 +256,6 @@ fn scope(given: &Bound<'_, PyAny>) -> Told<Scope> {
 }
 
 fn state(name: &str) -> PyResult<StateName> {
-    let found = StateName::ALL.iter().find(|state| state.as_str() == name);
-    found.copied().ok_or_else(|| {
-        let names: Vec<&str> = StateName::ALL.iter().map(|state| state.as_str()).collect();
-        invalid_argument(format!("no state is called {name}; there are {}", names.join(", ")))
-    })
+    let names = || StateName::ALL.map(StateName::as_str).join(", ");
+    StateName::named(name).ok_or_else(|| invalid_argument(format!("no state is called {name}; there are {}", names())))
 }

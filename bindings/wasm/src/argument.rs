@@ -37,10 +37,9 @@ pub(crate) fn fence(number: f64) -> u64 {
 
 /// An effect by its name.
 pub(crate) fn effect(name: &str) -> Told<Effect> {
-    let all = [Effect::InLedger, Effect::Repeatable, Effect::AtMostOnce];
-    let found = all.into_iter().find(|effect| effect.as_str() == name);
-    let names = || all.map(Effect::as_str).join(", ");
-    found.ok_or_else(|| thrown(&Error::InvalidArgument(format!("an effect is one of {}; not {name}", names()))))
+    let names = || Effect::ALL.map(Effect::as_str).join(", ");
+    Effect::named(name)
+        .ok_or_else(|| thrown(&Error::InvalidArgument(format!("an effect is one of {}; not {name}", names()))))
 }
 
 pub(crate) fn scope(text: &str) -> Told<Scope> {

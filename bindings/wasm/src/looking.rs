@@ -110,16 +110,7 @@ impl JsListing {
 }
 
 fn state(name: &str) -> Told<StateName> {
-    let all = [
-        StateName::InProgress,
-        StateName::Released,
-        StateName::Completed,
-        StateName::Failed,
-        StateName::Parked,
-        StateName::Tombstone,
-    ];
-    let found = all.into_iter().find(|state| state.as_str() == name);
-    found.ok_or_else(|| invalid_argument(format!("there is no state {name}")))
+    StateName::named(name).ok_or_else(|| invalid_argument(format!("there is no state {name}")))
 }
 
 fn record(view: &RecordView) -> JsValue {

@@ -20,15 +20,6 @@ use crate::outbox::{Cancel, EntryFilter, Outbox, OutboxBuilder, Resumed};
 use crate::response::Response;
 use crate::stats::{Compacted, FileCheck, FileSizes};
 
-const STATES: [StateName; 6] = [
-    StateName::InProgress,
-    StateName::Released,
-    StateName::Completed,
-    StateName::Failed,
-    StateName::Parked,
-    StateName::Tombstone,
-];
-
 impl Ledger {
     /// Answers what a person on call asks, by the calls of this handle.
     ///
@@ -146,7 +137,7 @@ fn key_id(id: &Id) -> Result<KeyId> {
 fn filter(query: &RecordQuery) -> Result<Filter> {
     let mut filter = Filter::all().limit(query.limit);
     if let Some(state) = &query.state {
-        filter = filter.state(of_name(state, &STATES, StateName::as_str)?);
+        filter = filter.state(of_name(state, &StateName::ALL, StateName::as_str)?);
     }
     if let Some(operation) = &query.operation {
         filter = filter.operation(OperationName::new(operation.as_str())?);

@@ -30,7 +30,7 @@ pub enum StateName {
 
 impl StateName {
     /// Every state, in the order of a record's life.
-    pub const ALL: &[StateName] = &[
+    pub const ALL: [StateName; 6] = [
         StateName::InProgress,
         StateName::Released,
         StateName::Completed,
@@ -38,6 +38,11 @@ impl StateName {
         StateName::Parked,
         StateName::Tombstone,
     ];
+
+    /// The state of that name, as [`as_str`](StateName::as_str) has it.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == name)
+    }
 
     /// The name that every language and the scenarios use.
     pub const fn as_str(self) -> &'static str {

@@ -33,10 +33,7 @@ pub(super) fn at(wall_ms: u64) -> Value {
 }
 
 pub(super) fn effect_named(name: &str) -> Effect {
-    [Effect::InLedger, Effect::Repeatable, Effect::AtMostOnce]
-        .into_iter()
-        .find(|effect| effect.as_str() == name)
-        .unwrap_or_else(|| panic!("no effect is called {name}"))
+    Effect::named(name).unwrap_or_else(|| panic!("no effect is called {name}"))
 }
 
 fn steps(steps: &[Step]) -> Value {

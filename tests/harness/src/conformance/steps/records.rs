@@ -38,11 +38,7 @@ fn filter(world: &World, which: &Which) -> Result<Filter, Error> {
 }
 
 fn state_named(name: &str) -> StateName {
-    use StateName::{Completed, Failed, InProgress, Parked, Released, Tombstone};
-    [InProgress, Released, Completed, Failed, Parked, Tombstone]
-        .into_iter()
-        .find(|state| state.as_str() == name)
-        .unwrap_or_else(|| panic!("no state is called {name}"))
+    StateName::named(name).unwrap_or_else(|| panic!("no state is called {name}"))
 }
 
 pub(super) fn list(world: &mut World, which: &Which) -> Value {
