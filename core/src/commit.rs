@@ -86,13 +86,7 @@ impl Commits {
         T: Send + 'static,
         E: Send + 'static,
     {
-        self.commit_queued();
-        let mut queue = self.queue();
-        if !queue.leading {
-            queue.leading = true;
-            drop(queue);
-            return self.lead_with(work, after);
-        }
+        let Some(mut queue) = self.queue_unless_leading() else { return self.lead_with(work, after) };
         let place = Place::new(Some(Box::new(work)), true);
         place.state().after = Some(Box::new(after));
         queue.waiting.push_back(place.clone());
@@ -110,13 +104,7 @@ impl Commits {
         T: Send + 'static,
         E: Send + 'static,
     {
-        self.commit_queued();
-        let mut queue = self.queue();
-        if !queue.leading {
-            queue.leading = true;
-            drop(queue);
-            return self.lead_with(work, after);
-        }
+        let Some(mut queue) = self.queue_unless_leading() else { return self.lead_with(work, after) };
         let place = Place::<T, E>::new(None, true);
         place.state().after = Some(Box::new(after));
         queue.waiting.push_back(place.clone());
@@ -147,7 +135,9 @@ impl Commits {
 
     /// Leads for the futures that the host was told of: all of them share one sync. Nothing, if there are none.
     pub(crate) fn commit_queued(&self) {
-        let Some(_host) = &self.host else { return };
+        if self.host.is_none() {
+            return;
+        }
         let mut queue = self.queue();
         if queue.pump == Pump::Called {
             queue.pump = Pump::Idle;
@@ -165,6 +155,14 @@ impl Commits {
     pub(crate) fn alone<R>(&self, work: impl FnOnce() -> R) -> R {
         let _gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
         work()
+    }
+
+    /// The queue, to wait in; nothing where nobody leads: then the caller does, from now on. What the host was to commit is before it.
+    fn queue_unless_leading(&self) -> Option<MutexGuard<'_, Queue>> {
+        self.commit_queued();
+        let mut queue = self.queue();
+        let is_led = std::mem::replace(&mut queue.leading, true);
+        is_led.then_some(queue)
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {
