@@ -2,10 +2,8 @@
 
 use crate::interrupt;
 use crate::project::Project;
-use crate::test::parts::{Expect, Part, Step};
-use crate::test::run::run_step;
-use crate::test::run_parts;
-use crate::test::tally::Tally;
+use crate::test::parts::{Part, Step};
+use crate::test::{run_parts, run_steps};
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -33,14 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         return Ok(run_parts(&[&PART], &project));
     }
     let place = Place::of(&project);
-    let mut tally = Tally::default();
-    for step in place.install().into_iter().chain([place.pytest(&args.pytest)]) {
-        tally += run_step(step, &project);
-        if tally.failed > 0 || interrupt::happened() {
-            return Ok(ExitCode::FAILURE);
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(run_steps(place.install().into_iter().chain([place.pytest(&args.pytest)]), &project))
 }
 
 fn steps(project: &Project) -> Vec<Step> {
@@ -91,7 +82,7 @@ impl Place {
         if !self.interpreter().exists() {
             let mut make = Command::new(system_python());
             make.args(["-m", "venv", "--clear"]).arg(self.environment());
-            all.push(success(make));
+            all.push(Step::new(make));
         }
         // The wheels of another commit are none of this one's.
         let _ = std::fs::remove_dir_all(self.wheels());
@@ -124,12 +115,8 @@ impl Place {
     fn python(&self, words: &[&str]) -> Step {
         let mut command = Command::new(self.interpreter());
         command.args(words).env("PYTHONDONTWRITEBYTECODE", "1");
-        success(command)
+        Step::new(command)
     }
-}
-
-fn success(command: Command) -> Step {
-    Step { command, expect: Expect::Success }
 }
 
 fn system_python() -> &'static str {
@@ -147,7 +134,7 @@ fn made_possible() -> Vec<Step> {
     update.args(["update", "-qq"]);
     let mut install = Command::new("apt-get");
     install.args(["install", "-y", "-qq", "python3", "python3-venv"]);
-    vec![success(update), success(install)]
+    vec![Step::new(update), Step::new(install)]
 }
 
 fn quietly(command: &mut Command) -> bool {

@@ -1,13 +1,13 @@
 //! `cargo xtask test`: every part in turn, a table at the end, and a count that a machine can read.
 
 pub(crate) mod parts;
-pub(crate) mod run;
-pub(crate) mod tally;
+mod run;
+mod tally;
 
 use crate::interrupt;
 use crate::project::Project;
 use anyhow::{Result, bail};
-use parts::Part;
+use parts::{Part, Step};
 use run::Report;
 use std::process::ExitCode;
 use tally::Tally;
@@ -46,6 +46,16 @@ pub(crate) fn run_parts(chosen: &[&Part], project: &Project) -> ExitCode {
         }
     }
     conclude(&reports)
+}
+
+/// Runs steps until one fails: for whoever wants a piece of a part.
+pub(crate) fn run_steps(steps: impl IntoIterator<Item = Step>, project: &Project) -> ExitCode {
+    for step in steps {
+        if run::run_step(step, project).failed > 0 || interrupt::happened() {
+            return ExitCode::FAILURE;
+        }
+    }
+    ExitCode::SUCCESS
 }
 
 fn choose(names: &[String]) -> Result<Vec<&'static Part>> {

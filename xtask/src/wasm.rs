@@ -4,10 +4,8 @@ mod glue;
 
 use crate::interrupt;
 use crate::project::{Project, cargo};
-use crate::test::parts::{Expect, Part, Step};
-use crate::test::run::run_step;
-use crate::test::run_parts;
-use crate::test::tally::Tally;
+use crate::test::parts::{Part, Step};
+use crate::test::{run_parts, run_steps};
 use anyhow::Result;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -50,14 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !args.quick && !args.pack && args.tests.is_empty() {
         return Ok(run_parts(&[&PART], &project));
     }
-    let mut tally = Tally::default();
-    for step in Place::of(&project, args.quick).steps(&args.tests, args.pack) {
-        tally += run_step(step, &project);
-        if tally.failed > 0 || interrupt::happened() {
-            return Ok(ExitCode::FAILURE);
-        }
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(run_steps(Place::of(&project, args.quick).steps(&args.tests, args.pack), &project))
 }
 
 /// The folders that the package is built and tried in.
@@ -102,7 +93,7 @@ impl Place {
         vec![
             self.rustup(),
             self.build(),
-            success(glue),
+            Step::new(glue),
             self.npm(&["ci", "--no-audit", "--no-fund"]),
             self.npm(&["run", "build"]),
             pack,
@@ -112,7 +103,7 @@ impl Place {
     fn rustup(&self) -> Step {
         let mut command = Command::new("rustup");
         command.args(if self.is_quick { ["target", "add", TARGET] } else { ["component", "add", "rust-src"] });
-        success(command)
+        Step::new(command)
     }
 
     /// With a standard library that unwinds: a panic is then an error of one call, and not the end of the instance.
@@ -125,7 +116,7 @@ impl Place {
             build.env("RUSTC_BOOTSTRAP", "1");
             build.env("RUSTFLAGS", "-Cpanic=unwind -Zlocation-detail=none -Zfmt-debug=none");
         }
-        success(build)
+        Step::new(build)
     }
 
     fn module(&self) -> PathBuf {
@@ -153,13 +144,13 @@ impl Place {
             [] => node.args(node_tests(&self.package)),
             some => node.args(some),
         };
-        success(node)
+        Step::new(node)
     }
 
     fn npm(&self, words: &[&str]) -> Step {
         let mut npm = Command::new(if cfg!(windows) { "npm.cmd" } else { "npm" });
         npm.args(words).current_dir(&self.package);
-        success(npm)
+        Step::new(npm)
     }
 }
 
@@ -170,8 +161,4 @@ fn node_tests(package: &std::path::Path) -> Vec<PathBuf> {
     tests.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
     tests.sort();
     tests
-}
-
-fn success(command: Command) -> Step {
-    Step { command, expect: Expect::Success }
 }

@@ -17,6 +17,13 @@ pub(crate) struct Step {
     pub(crate) expect: Expect,
 }
 
+impl Step {
+    /// A command that has to end with success.
+    pub(crate) fn new(command: Command) -> Self {
+        Self { command, expect: Expect::Success }
+    }
+}
+
 /// How a command has to end.
 #[derive(Clone, Copy)]
 pub(crate) enum Expect {
@@ -65,7 +72,7 @@ pub(crate) const ALL: &[Part] = &[
 fn step(words: &[&str]) -> Step {
     let mut command = cargo();
     command.args(words);
-    Step { command, expect: Expect::Success }
+    Step::new(command)
 }
 
 fn xtask(words: &[&str], expect: Expect) -> Step {
@@ -101,7 +108,7 @@ fn tests(project: &Project) -> Vec<Step> {
 fn vectors(project: &Project) -> Vec<Step> {
     let mut check = Command::new(if cfg!(windows) { "python" } else { "python3" });
     check.arg(project.root.join("bindings/conformance/vectors.py")).arg("--check");
-    vec![Step { command: check, expect: Expect::Success }]
+    vec![Step::new(check)]
 }
 
 fn docs(_: &Project) -> Vec<Step> {
@@ -113,7 +120,7 @@ fn docs(_: &Project) -> Vec<Step> {
 fn wasm(_: &Project) -> Vec<Step> {
     let mut add = Command::new("rustup");
     add.args(["target", "add", WASM]);
-    let add = (!has_wasm()).then_some(Step { command: add, expect: Expect::Success });
+    let add = (!has_wasm()).then_some(Step::new(add));
     add.into_iter()
         .chain([step(&["check", "--package", "keyledger", "--package", "keyledger-http", "--target", WASM])])
         .collect()
@@ -129,7 +136,7 @@ fn has_wasm() -> bool {
 fn examples(project: &Project) -> Vec<Step> {
     let run = |name: String| {
         let program = project.target_folder.join("debug/examples").join(name + std::env::consts::EXE_SUFFIX);
-        Step { command: Command::new(program), expect: Expect::Success }
+        Step::new(Command::new(program))
     };
     let build = step(&["build", "--workspace", "--examples"]);
     std::iter::once(build).chain(project.targets("example").into_iter().map(run)).collect()

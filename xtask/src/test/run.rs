@@ -34,7 +34,7 @@ pub(crate) fn run(part: &Part, project: &Project) -> Report {
 }
 
 /// Runs one command, shown before it, and counts what it says.
-pub(crate) fn run_step(step: Step, project: &Project) -> Tally {
+pub(super) fn run_step(step: Step, project: &Project) -> Tally {
     let mut command = step.command;
     println!("$ {}", shown(&command));
     match follow(command.current_dir(&project.root)) {
