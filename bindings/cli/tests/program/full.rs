@@ -1,34 +1,16 @@
 //! A disk without room, a real one: a file system in memory, mounted where nobody else sees it, and filled up.
 
+use super::interrupted::due;
 use super::stage::{MAIL, Said, Stage, claim};
-use keyledger::{Begin, Decision, Error, Fingerprint, Key, Operation, Response, Scope};
 use std::process::Command;
-use std::time::Duration;
-
-static DONE: Operation = Operation::in_ledger("done").retention(Duration::ZERO);
 
 /// The size of the disk.
 const DISK_KIB: u64 = 64 * 1024;
 
 /// Much to sweep and to compact, and one to resolve.
 fn stage() -> Stage {
-    let stage = Stage::empty();
+    let stage = due();
     let ledger = stage.open();
-    let ask = |number| {
-        let key = Key::new(format!("key {number}")).expect("a key");
-        Begin::new(&DONE, &Scope::single(), &key, Fingerprint::unchecked())
-    };
-    for start in (0..20_000).step_by(5000) {
-        let asked: Vec<Begin> = (start..start + 5000).map(ask).collect();
-        let claims = ledger.begin_many(&asked).expect("decisions");
-        let completed = ledger.transaction(|tx| {
-            claims.iter().try_for_each(|decision| match decision {
-                Decision::Acquired(claim) => tx.complete(claim.key_id(), claim.fence(), Response::bytes([7; 200])),
-                other => panic!("not granted: {other:?}"),
-            })
-        });
-        completed.unwrap_or_else(|error: Error| panic!("{error}"));
-    }
     std::mem::forget(claim(&ledger, &MAIL, "user-17", "welcome"));
     ledger.close().expect("it closes");
     stage
