@@ -18,15 +18,11 @@ use crate::waiting::awaitable;
 #[pyclass(name = "Ledger", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyLedger(pub(crate) Ledger);
 
-impl PyLedger {
-    /// The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
-    fn decide(&self, py: Python<'_>, begin: &Begin) -> PyResult<Py<PyAny>> {
-        let decided = match self.0.begin_at_once(begin) {
-            Ok(None) => py.detach(|| self.0.begin_with(begin)),
-            Ok(Some(decision)) => Ok(decision),
-            Err(error) => Err(error),
-        };
-        told(py, decided)
+/// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
+pub(crate) fn begun(py: Python<'_>, ledger: &Ledger, begin: &Begin) -> keyledger::Result<Decision> {
+    match ledger.begin_at_once(begin)? {
+        Some(decision) => Ok(decision),
+        None => py.detach(|| ledger.begin_with(begin)),
     }
 }
 
@@ -95,12 +91,13 @@ impl PyLedger {
         memo: Vec<u8>,
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
-        self.decide(py, &asked(operation, &scope, &key, fingerprint, memo, wait)?)
+        let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
+        told(py, begun(py, &self.0, &begin))
     }
 
     /// `begin` of what is asked for as a value.
     fn begin_with(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
-        self.decide(py, &begin.0)
+        told(py, begun(py, &self.0, &begin.0))
     }
 
     /// `begin` on an event loop. Cancelled before it is told, it grants nothing.

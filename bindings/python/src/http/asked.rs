@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 
 use super::answer::{PyAnswer, list};
 use crate::claim::PyClaim;
+use crate::ledger::begun;
 use crate::waiting::awaitable;
 
 /// A request under a key, as the ledger is asked about it.
@@ -39,12 +40,7 @@ impl Asked {
     /// What to do: run the handler under the `Claim`, or send the `Answer`. A ledger that does not answer is a 503.
     fn rule(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let asked = &self.0;
-        let told = match asked.ledger.begin_at_once(&asked.begin) {
-            Ok(None) => py.detach(|| asked.ledger.begin_with(&asked.begin)),
-            Ok(Some(decision)) => Ok(decision),
-            Err(error) => Err(error),
-        };
-        asked.ruled(py, told)
+        asked.ruled(py, begun(py, &asked.ledger, &asked.begin))
     }
 
     /// `rule` on an event loop. Cancelled before it is told, it grants nothing.
