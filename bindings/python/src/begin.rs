@@ -1,9 +1,9 @@
 //! What a caller of `begin` asks for, as a value.
 
-use keyledger::{Begin, ErrorMeans};
+use keyledger::Begin;
 use pyo3::prelude::*;
 
-use crate::argument::{Answer, Span, Text};
+use crate::argument::{Span, Text};
 use crate::error::Told;
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
@@ -40,37 +40,4 @@ pub(crate) fn asked(
 ) -> Told<Begin> {
     let begin = Begin::new(&operation.0, &scope.scope()?, &key.key()?, fingerprint.0);
     Ok(begin.memo(memo).wait(wait.map(|Span(wait)| wait).unwrap_or_default()))
-}
-
-/// How a claim ends whose handler has raised (S8), by what the error means: `by_effect`, `not_done`, `final` or `unknown`.
-#[pyclass(name = "ErrorMeans", module = "keyledger", frozen, from_py_object)]
-#[derive(Clone)]
-pub(crate) struct PyErrorMeans(pub(crate) ErrorMeans);
-
-#[pymethods]
-impl PyErrorMeans {
-    /// Nobody says: the record's effect decides. InLedger and Repeatable are released, AtMostOnce is parked.
-    #[staticmethod]
-    fn by_effect() -> Self {
-        PyErrorMeans(ErrorMeans::ByEffect)
-    }
-
-    /// It surely did not happen: released.
-    #[staticmethod]
-    fn not_done() -> Self {
-        PyErrorMeans(ErrorMeans::NotDone)
-    }
-
-    /// A final no, told again to every retry with this response.
-    #[staticmethod]
-    #[pyo3(name = "final")]
-    fn final_(response: Answer) -> Self {
-        PyErrorMeans(ErrorMeans::Final(response.0))
-    }
-
-    /// Nobody knows whether it happened: parked, for this reason.
-    #[staticmethod]
-    fn unknown(reason: String) -> Self {
-        PyErrorMeans(ErrorMeans::Unknown(reason))
-    }
 }

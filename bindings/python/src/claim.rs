@@ -7,7 +7,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::argument::{Answer, Span, seconds};
-use crate::begin::PyErrorMeans;
 use crate::borrowed::{Raised, lend, returned};
 use crate::error::{Told, exception};
 use crate::key_id::PyKeyId;
@@ -203,12 +202,6 @@ impl PyClaim {
     /// Ends it as its record's effect has it for a handler that raised (S8): InLedger and Repeatable are released, AtMostOnce is parked.
     fn settle_by_effect(&self, py: Python<'_>) -> Told<()> {
         let settlement = self.by_effect();
-        self.settle(py, settlement)
-    }
-
-    /// Ends it by what a handler's error means (S8).
-    fn settle_by(&self, py: Python<'_>, means: &PyErrorMeans) -> Told<()> {
-        let settlement = means.0.clone().settlement(self.held().effect());
         self.settle(py, settlement)
     }
 

@@ -39,7 +39,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use crate::begin::{PyBegin, PyErrorMeans};
+    use crate::begin::PyBegin;
     #[pymodule_export]
     use crate::claim::PyClaim;
     #[pymodule_export]
