@@ -1,0 +1,136 @@
+"""A base for Celery's tasks: a task that is delivered twice, or whose worker is killed, happens once.
+
+    @app.task(base=keyledger.celery.Task, keyledger={"ledger": "mail.kl", "effect": "at_most_once", "key": "order_id"})
+    def send_receipt(order_id: str, address: str) -> None: ...
+"""
+
+from __future__ import annotations
+
+# pyright: basic
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from celery import Task as _Task
+from celery.exceptions import Reject
+from celery.utils.log import get_task_logger
+from typing_extensions import Required, TypedDict
+
+import keyledger
+from keyledger._parts import SINGLE
+from keyledger._settling import Errors
+from keyledger.errors import InvalidKey
+from keyledger.idempotent import idempotent
+from keyledger.refused import Refused
+
+if TYPE_CHECKING:
+    from keyledger._binding import Rule
+    from keyledger._claims import Span
+    from keyledger._codec import Codec
+    from keyledger._native import Claim
+    from keyledger.ledger import Ledger
+
+_logger = get_task_logger(__name__)
+
+
+class Settings(TypedDict, total=False):
+    """What a task says of itself, as its option `keyledger`: the arguments of `keyledger.idempotent`, with these differences.
+
+    `ledger` may be the path of a file, which every process of the worker opens for itself, shared, after it was forked.
+    `operation` is by default the task's name, `scope` is `SINGLE`, and `key` is the id of the task: the same when a message is delivered
+    again and when the task is retried, another when somebody sends the task again. For that, name a parameter.
+    """
+
+    ledger: Required[str | os.PathLike[str] | Callable[[], Ledger]]
+    effect: Required[str]
+    operation: str
+    scope: str | tuple[str, ...] | Callable[..., Any]
+    key: str | tuple[str, ...] | Callable[..., Any]
+    fingerprint: Rule
+    memo: Rule
+    not_done: Errors
+    final: Errors
+    wait: Span
+    codec: Codec[Any]
+    heartbeat: bool
+    lease: Span
+    retention: Span
+    tombstone: Span
+    remembered_for: Span
+    max_attempts: int
+
+
+class Task(_Task):  # type: ignore[misc]
+    """A base of tasks that run once for each key. Settings come as the option `keyledger` (`Settings`).
+
+    A message is acknowledged after the task has run, and delivered again when the process that ran it was killed. Then, once the lost
+    claim's lease is over, the effect decides: Repeatable and InLedger run again, AtMostOnce is parked and is not run again.
+
+    While another delivery of the same key runs, the task is retried after `retry_after`. One whose key is for other arguments, parked, or
+    gone is rejected, without requeue, and logged. A stored result is returned; a final no is raised as `ReplayedFailure`. What the task raises goes
+    by the effect, `Retry` of `self.retry()` too: name it in `not_done` where nothing has happened by then.
+
+    Example:
+        send_receipt.recover(find_out)      # for those that were parked: see `keyledger.idempotent`
+    """
+
+    abstract = True
+    acks_late = True
+    reject_on_worker_lost = True
+    keyledger: Settings
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the task once for its key, or tells what is stored."""
+        try:
+            return self._once(*args, **kwargs)
+        except Refused as refused:
+            if refused is not self.__dict__.pop("_refused", None):
+                raise
+            if refused.code == "in_progress":
+                raise self._later(refused) from refused
+            _logger.warning("%s %s: %s", self.name, refused.code, refused)
+            raise Reject(f"{refused.code}: {refused}", requeue=False) from refused
+
+    def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
+        """Hands `handler` the claims of lost and parked runs, as the decorator's `recover`, and says how many there were."""
+        return self._once.recover(handler, limit=limit)  # type: ignore[no-any-return]
+
+    def _later(self, refused: Refused) -> Exception:
+        # Being refused is no failed try: the task's own limit is for those.
+        after = refused.retry_after_seconds or 0
+        return self.retry(exc=refused, countdown=after, max_retries=sys.maxsize, throw=False)  # type: ignore[no-any-return]
+
+    @property
+    def _once(self) -> Any:
+        made = self.__dict__.get("_made")
+        if made is None:
+            made = self.__dict__["_made"] = self._make()
+        return made
+
+    def _make(self) -> Any:
+        settings: dict[str, Any] = {"operation": self.name, "scope": SINGLE, "key": self._task_id, **self.keyledger}
+        ledger = settings.pop("ledger")
+        opened = ledger if callable(ledger) else lambda: opened_here(ledger)
+        return idempotent(ledger=opened, on_refused=self._note, **settings)(self.run)
+
+    def _note(self, refused: Refused) -> Any:
+        """Remembers that it was this task which was refused, and not one that it called."""
+        self.__dict__["_refused"] = refused
+        raise refused
+
+    def _task_id(self, *_args: Any, **_kwargs: Any) -> str:
+        if not self.request.id:
+            raise InvalidKey(f"{self.name} was called and not sent, so there is no task id to be its key: name a parameter")
+        return str(self.request.id)
+
+
+_opened: dict[tuple[int, str], Ledger] = {}
+
+
+def opened_here(path: str | os.PathLike[str]) -> Ledger:
+    """The ledger in a file, shared, as this process has it open: a worker's child opens it for itself, after the fork (P3)."""
+    here = (os.getpid(), os.path.realpath(path))
+    if here not in _opened:
+        _opened[here] = keyledger.open(path, shared=True)
+    return _opened[here]
