@@ -64,7 +64,7 @@ class Worker:
     def stop(self) -> None:
         self._process.terminate()
         try:
-            self._process.wait(20)
+            self._process.wait(3)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
