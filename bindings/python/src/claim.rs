@@ -54,6 +54,11 @@ impl PyClaim {
         (held.is_open() || held.settled().is_some()).then(|| held.take())
     }
 
+    /// Releases the claim without waiting: that is on its way to the disk when this returns (S3).
+    pub(crate) fn release_unseen(&self) {
+        drop(self.taken().release_async());
+    }
+
     fn settle(&self, py: Python<'_>, settlement: Settlement) -> Told<()> {
         let mut claim = self.taken();
         let settled = py.detach(|| claim.settle_in_place(settlement));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use keyledger::{Decision, Outcome, Refused};
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 
 use crate::argument::seconds;
 use crate::claim::PyClaim;
@@ -14,6 +15,16 @@ use crate::response::PyResponse;
 pub(crate) struct Acquired {
     #[pyo3(get)]
     claim: Py<PyClaim>,
+}
+
+/// A decision that its caller was gone for, or a list of them: what was granted is released, since no handler has run (section 4).
+pub(crate) fn nobody_was_told(untold: &Bound<'_, PyAny>) {
+    if let Ok(acquired) = untold.cast::<Acquired>() {
+        acquired.get().claim.get().release_unseen();
+    }
+    for decision in untold.cast::<PyList>().into_iter().flatten() {
+        nobody_was_told(&decision);
+    }
 }
 
 /// It was done before; this is the answer that was given then.

@@ -13,6 +13,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::decision;
 use given_up::Work;
 
 /// The pool of this process, and whose it is: a forked child has none of its parent's threads (P3).
@@ -45,8 +46,13 @@ pub(crate) fn awaitable<T: Send + 'static>(
                 Ok(value) => (told, Some(value), None),
                 Err(error) => (told, None, Some(error.into_value(py))),
             };
-            // A loop that is closed has nobody waiting either.
-            event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error)).map(drop)
+            let untold = value.as_ref().map(|value| value.clone_ref(py));
+            let called = event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error));
+            if let (Err(_), Some(untold)) = (called, untold) {
+                // A loop that is closed has nobody waiting either.
+                decision::nobody_was_told(untold.bind(py));
+            }
+            Ok::<(), PyErr>(())
         });
     });
     Ok(future)
@@ -59,6 +65,9 @@ fn settle_if_waiting(
     error: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     if future.call_method0("done")?.extract()? {
+        if let Some(untold) = &value {
+            decision::nobody_was_told(untold);
+        }
         return Ok(());
     }
     settle(

@@ -90,4 +90,4 @@ async def begun(decision: Awaitable[Any]) -> Any:
 
 def _released(told: asyncio.Future[Any]) -> None:
     if not told.cancelled() and told.exception() is None and type(told.result()) is Acquired:
-        told.result().claim.release()
+        _ = told.result().claim.release_async()

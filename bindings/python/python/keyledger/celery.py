@@ -1,12 +1,15 @@
 """A base for Celery's tasks: a task that is delivered twice, or whose worker is killed, happens once.
 
+Example:
     @app.task(base=keyledger.celery.Task, keyledger={"ledger": "mail.kl", "effect": "at_most_once", "key": "order_id"})
     def send_receipt(order_id: str, address: str) -> None: ...
 """
 
+# Celery has no types.
+# pyright: basic
+
 from __future__ import annotations
 
-# pyright: basic
 import os
 import sys
 from collections.abc import Callable
@@ -121,7 +124,9 @@ class Task(_Task):  # type: ignore[misc]
 
     def _task_id(self, *_args: Any, **_kwargs: Any) -> str:
         if not self.request.id:
-            raise InvalidKey(f"{self.name} was called and not sent, so there is no task id to be its key: name a parameter")
+            raise InvalidKey(
+                f"{self.name} was called and not sent, so there is no task id to be its key: name a parameter"
+            )
         return str(self.request.id)
 
 

@@ -38,7 +38,13 @@ app.conf.update(
 
 def settings(effect: str) -> dict[str, Any]:
     """A short lease, so that a killed task's is over soon."""
-    return {"ledger": FOLDER / "tasks.kl", "effect": effect, "key": "order", "lease": 2, "fingerprint": ("order", "amount")}
+    return {
+        "ledger": FOLDER / "tasks.kl",
+        "effect": effect,
+        "key": "order",
+        "lease": 2,
+        "fingerprint": ("order", "amount"),
+    }
 
 
 def work(order: str, seconds: float) -> str:

@@ -122,7 +122,9 @@ def test_the_key_is_the_tasks_id_by_default(worker: Worker) -> None:
 
 
 def test_a_task_that_is_called_and_not_sent_has_no_id(tmp_path: Path) -> None:
-    script = "import app\ntry: app.by_id('x')\nexcept app.keyledger.errors.InvalidKey as e: print(e)\nprint(app.mail('1'))"
+    script = (
+        "import app\ntry: app.by_id('x')\nexcept app.keyledger.errors.InvalidKey as e: print(e)\nprint(app.mail('1'))"
+    )
     environment = {**os.environ, "KEYLEDGER_TEST_FOLDER": str(tmp_path), "PYTHONPATH": str(HERE)}
     called = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert "there is no task id to be its key" in called.stdout

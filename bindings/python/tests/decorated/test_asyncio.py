@@ -52,13 +52,15 @@ def test_s3_a_caller_that_is_cancelled_does_not_lose_the_outcome(ledger: Ledger)
 def test_s8_a_loop_that_ends_cancels_the_handler_and_the_effect_decides(ledger: Ledger, effect: str, then: str) -> None:
     @ledger.idempotent(operation="x", effect=effect, scope=keyledger.SINGLE, key="key", fingerprint=None)
     async def call(key: str) -> None:
+        begun.set()
         await asyncio.sleep(60)
 
     async def left_behind() -> None:
         running = asyncio.create_task(call("1"))
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(begun.wait(), 10)
         assert not running.done()
 
+    begun = asyncio.Event()
     asyncio.run(left_behind())
     assert ledger.begin(call.operation, "(single)", "1", UNCHECKED).KIND == then
 
@@ -156,11 +158,14 @@ def test_a_block_that_is_cancelled_goes_by_the_effect(ledger: Ledger) -> None:
 
     async def block() -> None:
         async with ledger.claim(operation, "s", "1", UNCHECKED):
+            begun.set()
             await asyncio.sleep(60)
+
+    begun = asyncio.Event()
 
     async def cancel() -> None:
         task = asyncio.create_task(block())
-        await asyncio.sleep(0.01)
+        await asyncio.wait_for(begun.wait(), 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
