@@ -1,0 +1,83 @@
+"""Decorated functions, blocks and runs as callers write them, for type checkers: mypy --strict and pyright. Nobody runs it."""
+
+from __future__ import annotations
+
+from typing_extensions import assert_type
+
+import keyledger
+from keyledger import Claim, Codec, Fingerprint, Ledger, Operation, Refused, Response
+
+CHARGE = Operation("charge", "repeatable")
+
+
+class Receipt:
+    """A result."""
+
+
+class Receipts(Codec[Receipt]):
+    def encode(self, result: Receipt) -> Response:
+        return Response.empty()
+
+    def decode(self, response: Response) -> Receipt:
+        return Receipt()
+
+
+def get_ledger() -> Ledger:
+    return keyledger.in_memory()
+
+
+def functions(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="charge", effect="repeatable", scope="user", key=("order", "page"), lease=5, wait=1.5)
+    def charge(user: str, order: str, page: int = 1) -> Receipt:
+        return Receipt()
+
+    assert_type(charge("ann", "1"), Receipt)
+    assert_type(charge("ann", order="1", page=2), Receipt)
+    assert_type(charge.key_id("ann", "1"), tuple[str, str, str])
+    assert_type(charge.operation, Operation)
+    assert_type(charge.recover(lambda claim: Receipt(), limit=5), int)
+
+
+async def coroutines() -> None:
+    @keyledger.idempotent(
+        ledger=get_ledger, operation="greet", effect="at_most_once", scope=keyledger.SINGLE, key="name"
+    )
+    async def greet(name: str) -> list[str]:
+        return [name]
+
+    assert_type(await greet("ann"), list[str])
+
+
+class Shop:
+    """Methods."""
+
+    @keyledger.idempotent(ledger=get_ledger, operation="sell", effect="repeatable", scope=keyledger.SINGLE, key="order")
+    def sell(self, order: str) -> int:
+        return 1
+
+    @classmethod
+    @keyledger.idempotent(ledger=get_ledger, operation="open", effect="repeatable", scope=keyledger.SINGLE, key="day")
+    def opened(cls, day: str) -> str:
+        return day
+
+
+def methods(shop: Shop) -> None:
+    assert_type(shop.sell("1"), int)
+
+
+def blocks(ledger: Ledger) -> None:
+    try:
+        with ledger.claim(
+            CHARGE, "user", "1", Fingerprint.unchecked(), not_done=(OSError,), final=(ValueError,)
+        ) as claim:
+            assert_type(claim, Claim)
+            assert_type(keyledger.current_claim(), Claim)
+    except Refused as error:
+        assert_type(error.retry_after_seconds, "float | None")
+    response = ledger.run(CHARGE, "user", "1", Fingerprint.unchecked(), lambda claim: Response.empty())
+    assert_type(response, Response)
+
+
+async def blocks_async(ledger: Ledger) -> None:
+    async with ledger.claim(CHARGE, "user", "1", Fingerprint.unchecked()) as claim:
+        assert_type(claim, Claim)

@@ -1,0 +1,74 @@
+"""Tools of an agent as plain functions: the model may call one twice, or the program may die between; each call is done once.
+
+    pip install keyledger
+    python examples/python/agent_tool.py
+
+The id that the model gives a call is its key. Asked again, a tool answers what it answered before; what nobody knows is told to
+the model as such, so that it does not try another way. For requests over HTTP, `outbox_agent_tool.py` has the outbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import keyledger
+from keyledger import Ledger, Refused
+
+BOOKED: list[str] = []
+
+
+async def book(seat: str, key: str) -> str:
+    """The airline, which remembers keys."""
+    await asyncio.sleep(0)
+    if key not in BOOKED:
+        BOOKED.append(key)
+    return f"{seat} is booking {BOOKED.index(key) + 1}"
+
+
+def tools(ledger: Ledger) -> dict[str, Callable[..., Awaitable[str]]]:
+    """The tools, by name."""
+
+    @ledger.idempotent(operation="book_seat", effect="repeatable", scope="conversation", key="call_id")
+    async def book_seat(conversation: str, call_id: str, seat: str) -> str:
+        return await book(seat, keyledger.current_claim().derive_key("booking"))
+
+    @ledger.idempotent(operation="call_taxi", effect="at_most_once", scope="conversation", key="call_id")
+    async def call_taxi(conversation: str, call_id: str, to: str) -> str:
+        raise TimeoutError("nobody answered the phone in time")
+
+    return {"book_seat": book_seat, "call_taxi": call_taxi}
+
+
+async def use(tool: Callable[..., Awaitable[str]], conversation: str, call: dict[str, Any]) -> str:
+    """One call of the model's, and what it reads: a result, or why there is none and what to do."""
+    try:
+        return await tool(conversation, call["id"], **json.loads(call["arguments"]))
+    except Refused as refused:
+        return f"{refused.code}: {refused}"
+    except Exception as error:
+        return f"failed: {error}"
+
+
+async def main() -> None:
+    """A model that repeats itself."""
+    calls = [
+        {"id": "call-1", "name": "book_seat", "arguments": '{"seat": "12A"}'},
+        {"id": "call-1", "name": "book_seat", "arguments": '{"seat": "12A"}'},
+        {"id": "call-1", "name": "book_seat", "arguments": '{"seat": "14C"}'},
+        {"id": "call-2", "name": "call_taxi", "arguments": '{"to": "the airport"}'},
+        {"id": "call-2", "name": "call_taxi", "arguments": '{"to": "the airport"}'},
+    ]
+    with tempfile.TemporaryDirectory() as folder, keyledger.open(Path(folder) / "agent.kl") as ledger:
+        known = tools(ledger)
+        for call in calls:
+            print(call["id"], await use(known[call["name"]], "conversation-1", call))
+    print("bookings:", len(BOOKED))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
