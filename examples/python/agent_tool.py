@@ -7,6 +7,8 @@ The id that the model gives a call is its key. Asked again, a tool answers what 
 the model as such, so that it does not try another way. For requests over HTTP, `outbox_agent_tool.py` has the outbox.
 """
 
+# ruff: noqa: ARG001 (a key is an argument for the decorator alone)
+
 from __future__ import annotations
 
 import asyncio

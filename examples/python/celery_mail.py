@@ -7,6 +7,8 @@ It loses a mail's outcome on purpose, and finds out. To serve it, name a broker 
 `celery --workdir examples/python --app celery_mail worker`.
 """
 
+# ruff: noqa: ARG001 (a key is an argument for the decorator alone)
+
 from __future__ import annotations
 
 import json
