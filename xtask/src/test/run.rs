@@ -37,7 +37,10 @@ pub(crate) fn run(part: &Part, project: &Project) -> Report {
 pub(super) fn run_step(step: Step, project: &Project) -> Tally {
     let mut command = step.command;
     println!("$ {}", shown(&command));
-    match follow(command.current_dir(&project.root)) {
+    if command.get_current_dir().is_none() {
+        command.current_dir(&project.root);
+    }
+    match follow(&mut command) {
         Ok(followed) => {
             let verdict = judge(step.expect, &followed);
             if let Err(error) = &verdict {
