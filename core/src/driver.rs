@@ -3,7 +3,6 @@
 //! [`Driver`] has threads; [`AsyncDriver`] is a future that needs no particular runtime. Both decide by the same
 //! [`course`].
 
-mod alarm;
 mod course;
 mod drain;
 mod error;

@@ -40,6 +40,7 @@ use crate::options::Options;
 use crate::outbox_memory::OutboxMemory;
 use crate::store::{CommitError, OpenError, Snapshot, Space, Store, StoreError};
 use crate::volatile::{Glimpse, Memory};
+use crate::wake::HostTimer;
 
 pub(crate) use begin::{Answer, Asked, Granted};
 pub(crate) use check::Checked;
@@ -59,6 +60,7 @@ pub(crate) struct Parts {
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) options: Options,
     pub(crate) host: Option<HostCall>,
+    pub(crate) timer: Option<HostTimer>,
 }
 
 /// The ledger without its public face.
@@ -69,6 +71,7 @@ pub(crate) struct Engine {
     pub(crate) outbox: OutboxMemory,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    timer: Option<HostTimer>,
     pub(crate) options: Options,
     home: Home<Engine>,
     fences: Fences,

@@ -1,13 +1,15 @@
-//! A bell that a thread or a future waits for, and the thread that rings bells after a while.
+//! A bell that a thread or a future waits for, and what rings bells after a while.
 
 use std::future::poll_fn;
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::task::{Poll, Waker};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::task::{Poll, Wake, Waker};
 use std::time::Duration;
 
-mod timer;
+mod alarm;
+#[cfg(not(target_arch = "wasm32"))]
+mod thread;
 
-pub(crate) use timer::ring_after;
+pub(crate) use alarm::{Alarm, HostTimer};
 
 /// Rung once or often; whoever waits is told once, also if it was rung before.
 #[derive(Default)]
@@ -55,5 +57,11 @@ impl Bell {
             state.waker = Some(waker.clone());
         }
         rung
+    }
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.ring();
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use super::alarm::Alarm;
 use super::course::{Course, Goal, Step};
 use super::drain::{DrainProgress, Drained, Draining};
 use super::error::DriverError;
@@ -24,8 +23,8 @@ use crate::wake::Bell;
 /// Sends what is due in one scope of an outbox, over an [`AsyncTransport`]. What holds of [`Driver`](crate::Driver) holds of it.
 ///
 /// Its futures need no particular runtime. One that is dropped drops the deliveries in flight: their tries count as ones whose
-/// outcome is unknown (O6). On wasm32-unknown-unknown, where there is no timer, the host calls [`drain`](AsyncDriver::drain) at
-/// [`Outbox::next_wakeup`].
+/// outcome is unknown (O6). A host without threads gives the ledger its timers:
+/// [`Builder::wake_by_host`](crate::Builder::wake_by_host).
 #[derive(Clone)]
 pub struct AsyncDriver {
     settings: Settings,
@@ -93,7 +92,7 @@ impl AsyncDriver {
         let bell = &waiting.bell;
         self.settings.stop.watch(bell);
         let (mut stop, stop_woken, mut is_stopping) = (pin!(stop), Woken::new(bell), false);
-        let mut alarm = Alarm::new(bell);
+        let mut alarm = self.settings.outbox.alarm(&waiting);
         let mut course = Course::new(&self.settings, goal);
         let mut sendings = Tasks::new();
         let mut calls = Tasks::new();

@@ -20,7 +20,7 @@ use crate::volatile::Memory;
 impl Engine {
     /// An engine over a store that was just opened. Reserves its first fences: one commit.
     pub(crate) fn open(store: Arc<dyn Store>, parts: Parts, home: Home<Engine>) -> Result<Arc<Self>, EngineError> {
-        let Parts { clock, entropy, options, host } = parts;
+        let Parts { clock, entropy, options, host, timer } = parts;
         let salt = salt_of(&*store, &*entropy)?;
         let is_shared = home.is_shared();
         let block = reserve_block(&*store, 1, is_shared)?;
@@ -34,6 +34,7 @@ impl Engine {
             outbox: OutboxMemory::default(),
             clock,
             entropy,
+            timer,
             options,
             salt,
             fences: Fences::new(block.usable(is_shared), block.end),

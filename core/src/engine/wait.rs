@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::{Answer, Asked, Engine, EngineError};
 use crate::codec::address::Address;
-use crate::wake::{Bell, ring_after};
+use crate::wake::{Alarm, Bell};
 
 /// Nobody wakes a waiter of another process: in a shared ledger whoever waits looks this often.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -75,7 +75,8 @@ impl Engine {
                 waiting = Some(Waiting::register(&self, &asked.address));
                 continue;
             };
-            ring_after(&place.bell, self.nap_of(rest_ms, left_ms));
+            let mut alarm = self.alarm(&place.bell);
+            alarm.set(self.nap_of(rest_ms, left_ms));
             place.bell.rung().await;
         }
     }
@@ -88,6 +89,11 @@ impl Engine {
     /// Until the wait is over, the lease may be, or another process may have settled, whichever is first.
     fn nap_of(&self, rest_ms: u64, left_ms: u64) -> Duration {
         self.nap(Duration::from_millis(rest_ms.min(left_ms.max(1))))
+    }
+
+    /// Rings `bell` after a while, for a future.
+    pub(crate) fn alarm(&self, bell: &Arc<Bell>) -> Alarm {
+        Alarm::new(bell, self.timer.clone())
     }
 
     /// How long to wait for a bell before looking again, for `span` of the ledger's clock to pass.

@@ -5,6 +5,8 @@ use std::path::Path;
 #[cfg(unix)]
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::Waker;
+use std::time::Duration;
 
 use super::Ledger;
 #[cfg(unix)]
@@ -24,6 +26,7 @@ use crate::store::disk::Disk;
 use crate::store::memory::MemoryStore;
 use crate::store::redb::{RedbStore, StoreOptions};
 use crate::store::{OpenError, Store};
+use crate::wake::HostTimer;
 
 /// Settings of a ledger, then [`open`](Builder::open) or [`in_memory`](Builder::in_memory).
 #[derive(Default)]
@@ -32,6 +35,7 @@ pub struct Builder {
     entropy: Option<Arc<dyn Entropy>>,
     options: Options,
     host: Option<HostCall>,
+    timer: Option<HostTimer>,
     is_shared: bool,
     #[cfg(unix)]
     admin: Option<AdminSocket>,
@@ -74,6 +78,14 @@ impl Builder {
     /// until then shares one sync.
     pub fn commit_by_host(mut self, call: impl Fn() + Send + Sync + 'static) -> Self {
         self.host = Some(Arc::new(call));
+        self
+    }
+
+    /// For hosts without threads: futures that wait are woken by the host's timers, instead of a thread of keyledger's. `after` is to
+    /// see to it that the waker is woken when the span has passed, not from inside `after`; what it returns calls that off when it is
+    /// dropped. Without it, where there are no threads, only what happens to the ledger wakes whoever waits.
+    pub fn wake_by_host(mut self, after: impl Fn(Duration, Waker) -> Box<dyn Send> + Send + Sync + 'static) -> Self {
+        self.timer = Some(Arc::new(after));
         self
     }
 
@@ -148,7 +160,7 @@ impl Builder {
     fn parts(self) -> Result<Parts> {
         let clock = self.clock.or_else(system_clock).ok_or_else(|| missing("clock"))?;
         let entropy = self.entropy.or_else(system_entropy).ok_or_else(|| missing("entropy"))?;
-        Ok(Parts { clock, entropy, options: self.options, host: self.host })
+        Ok(Parts { clock, entropy, options: self.options, host: self.host, timer: self.timer })
     }
 }
 

@@ -10,7 +10,7 @@ use crate::engine::outbox::OutboxWaiting;
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::Scope;
-use crate::wake::ring_after;
+use crate::wake::Alarm;
 
 /// How many changes are read at a time.
 const CHANGES_PAGE: usize = 256;
@@ -79,13 +79,14 @@ impl Outbox {
         async move {
             let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
             let waiting = OutboxWaiting::register(&engine);
+            let mut alarm = engine.alarm(&waiting.bell);
             loop {
                 let entry = outbox.the(id)?;
                 let rest_ms = give_up_at.saturating_sub(engine.clock.monotonic_ms());
                 if entry.is_settled() || rest_ms == 0 || is_enough(&entry) {
                     return Ok(entry);
                 }
-                ring_after(&waiting.bell, outbox.nap(Duration::from_millis(rest_ms)));
+                alarm.set(outbox.nap(Duration::from_millis(rest_ms)));
                 waiting.bell.rung().await;
             }
         }
@@ -130,6 +131,11 @@ impl Outbox {
     /// A place among those who are woken by every change.
     pub(crate) fn waiting(&self) -> OutboxWaiting {
         OutboxWaiting::register(self.engine())
+    }
+
+    /// Rings the bell of that place after a while, for a future.
+    pub(crate) fn alarm(&self, waiting: &OutboxWaiting) -> Alarm {
+        self.engine().alarm(&waiting.bell)
     }
 
     pub(crate) fn monotonic_ms(&self) -> u64 {
@@ -191,11 +197,12 @@ impl Changes {
     /// # Errors
     /// As [`next`](Changes::next).
     pub async fn next_async(&mut self) -> Result<EntryView> {
+        let mut alarm = self.outbox.alarm(&self.waiting);
         loop {
             if let Some(entry) = self.look()? {
                 return Ok(entry);
             }
-            ring_after(&self.waiting.bell, self.outbox.nap(Duration::from_mins(1)));
+            alarm.set(self.outbox.nap(Duration::from_mins(1)));
             self.waiting.bell.rung().await;
         }
     }
