@@ -142,7 +142,7 @@ impl Commits {
         if queue.pump == Pump::Called {
             queue.pump = Pump::Idle;
             drop(queue);
-            let _ = self.lead(|_| (), |_| ());
+            let _ = self.lead(&mut |_| (), &mut |_| ());
         }
     }
 
@@ -176,15 +176,21 @@ impl Commits {
         after: impl FnOnce(&Outcome),
     ) -> Ended<T, E> {
         let mut own = None;
-        let outcome = self.lead(|overlay| own = Some(play(overlay, work)), after);
+        let (mut work, mut after) = (Some(work), Some(after));
+        let outcome = self.lead(&mut |overlay| own = work.take().map(|work| play(overlay, work)), &mut |outcome| {
+            if let Some(after) = after.take() {
+                after(outcome);
+            }
+        });
         match own {
             Some(played) => ended(played, outcome),
             None => Ended::Failed(outcome.err().unwrap_or_else(poisoned)),
         }
     }
 
-    /// One batch: own work first, then everyone who waits; commit; hand on; tell.
-    fn lead(&self, own: impl FnOnce(&mut Overlay), after: impl FnOnce(&Outcome)) -> Outcome {
+    /// One batch: own work first, then everyone who waits; commit; hand on; tell. Each of the two is called once at most. It is compiled
+    /// once, and not for each kind of work: that is a tenth of the WebAssembly module.
+    fn lead(&self, own: &mut dyn FnMut(&mut Overlay), after: &mut dyn FnMut(&Outcome)) -> Outcome {
         let mut followers = Vec::new();
         let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut followers)));
         let outcome = played.unwrap_or_else(|_| Err(poisoned()));
@@ -199,7 +205,7 @@ impl Commits {
         outcome
     }
 
-    fn play_and_commit(&self, own: impl FnOnce(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
+    fn play_and_commit(&self, own: &mut dyn FnMut(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
         let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
         let (_turn, snapshot) = match self.store.take_turn() {
             Ok(taken) => taken,
@@ -264,7 +270,7 @@ impl Commits {
         let has_thread = cfg!(not(target_arch = "wasm32")) && queue.pump != Pump::Ended;
         if self.host.is_none() && !has_thread {
             drop(queue);
-            let _ = self.lead(|_| (), |_| ());
+            let _ = self.lead(&mut |_| (), &mut |_| ());
             return;
         }
         queue.pump = Pump::Called;
@@ -306,7 +312,7 @@ impl Commits {
                 Pump::Called => {
                     queue.pump = Pump::Idle;
                     drop(queue);
-                    let _ = self.lead(|_| (), |_| ());
+                    let _ = self.lead(&mut |_| (), &mut |_| ());
                     queue = self.queue();
                 }
                 Pump::Idle => queue = self.pump_bell.wait(queue).unwrap_or_else(PoisonError::into_inner),

@@ -13,9 +13,12 @@ use std::process::{Command, ExitCode};
 /// What to do, and what to give node's test runner.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write the glue for a built module into this folder, and print its size: a step of the others
+    /// Write the glue for a built module into this folder: a step of the others
     #[arg(long, hide = true, value_names = ["MODULE", "FOLDER"], num_args = 2)]
     glue: Option<Vec<PathBuf>>,
+    /// Print the size of this module, and fail if it is above the bar: a step of the others
+    #[arg(long, hide = true, value_name = "MODULE")]
+    size: Option<PathBuf>,
     /// Build without optimizing and without a standard library of its own: quicker, but a panic ends the instance
     #[arg(long)]
     quick: bool,
@@ -42,6 +45,9 @@ const TARGET: &str = "wasm32-unknown-unknown";
 pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if let Some(paths) = &args.glue {
         return glue::write(&paths[0], &paths[1]);
+    }
+    if let Some(module) = &args.size {
+        return glue::weigh(module);
     }
     interrupt::listen()?;
     let project = Project::load()?;
@@ -76,7 +82,17 @@ impl Place {
         let mut all = self.pack();
         if !only_pack {
             all.extend(self.install());
+            // The native holder that the tests of the lock meet.
+            let mut program = cargo();
+            program.args(["build", "--package", "keyledger-cli"]);
+            all.push(Step::new(program));
             all.push(self.node_test(tests));
+            if !self.is_quick {
+                let mut weigh = cargo();
+                weigh.args(["run", "--quiet", "--package", "xtask", "--", "wasm", "--size"]);
+                weigh.arg(self.package.join("dist/native/keyledger_bg.wasm"));
+                all.push(Step::new(weigh));
+            }
         }
         all
     }
@@ -140,6 +156,10 @@ impl Place {
         let mut node = Command::new("node");
         node.args(["--expose-gc", "--test", "--test-reporter=spec"]);
         node.env("KEYLEDGER_SCRATCH", self.scratch());
+        node.env(
+            "KEYLEDGER_PROGRAM",
+            self.target.join("debug").join(format!("keyledger{}", std::env::consts::EXE_SUFFIX)),
+        );
         match tests {
             [] => node.args(node_tests(&self.package)),
             some => node.args(some),

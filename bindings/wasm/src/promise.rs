@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::panic::AssertUnwindSafe;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use js_sys::Promise;
@@ -13,6 +13,11 @@ use crate::error::Told;
 
 /// A promise of what the core's future tells. A panic in it rejects the promise; the core keeps its own locks from harm.
 pub(crate) fn promise(future: impl Future<Output = Told<JsValue>> + 'static) -> Promise {
+    boxed(Box::pin(future))
+}
+
+/// Compiled once, and not for each kind of future.
+fn boxed(future: Pin<Box<dyn Future<Output = Told<JsValue>>>>) -> Promise {
     future_to_promise(AssertUnwindSafe(future))
 }
 
