@@ -1,7 +1,7 @@
 """Tools of an agent as plain functions: the model may call one twice, or the program may die between; each call is done once.
 
     pip install keyledger
-    python examples/python/agent_tool.py
+    python examples/python/agent_tool.py      # and once more: nothing is done again
 
 The id that the model gives a call is its key. Asked again, a tool answers what it answered before; what nobody knows is told to
 the model as such, so that it does not try another way. For requests over HTTP, `outbox_agent_tool.py` has the outbox.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import tempfile
+import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -21,15 +21,15 @@ from typing import Any
 import keyledger
 from keyledger import Ledger, Refused
 
-BOOKED: list[str] = []
+FOLDER = Path(os.environ.get("AGENT_FOLDER", "."))
+AIRLINE = FOLDER / "airline.log"
 
 
-async def book(seat: str, key: str) -> str:
-    """The airline, which remembers keys."""
-    await asyncio.sleep(0)
-    if key not in BOOKED:
-        BOOKED.append(key)
-    return f"{seat} is booking {BOOKED.index(key) + 1}"
+async def ask_the_airline(seat: str, key: str) -> str:
+    """The airline, which knows bookings by their keys."""
+    with AIRLINE.open("a") as log:
+        log.write(f"{seat} {key}\n")
+    return f"{seat} is booked"
 
 
 def tools(ledger: Ledger) -> dict[str, Callable[..., Awaitable[str]]]:
@@ -37,7 +37,7 @@ def tools(ledger: Ledger) -> dict[str, Callable[..., Awaitable[str]]]:
 
     @ledger.idempotent(operation="book_seat", effect="repeatable", scope="conversation", key="call_id")
     async def book_seat(conversation: str, call_id: str, seat: str) -> str:
-        return await book(seat, keyledger.current_claim().derive_key("booking"))
+        return await ask_the_airline(seat, keyledger.current_claim().derive_key("booking"))
 
     @ledger.idempotent(operation="call_taxi", effect="at_most_once", scope="conversation", key="call_id")
     async def call_taxi(conversation: str, call_id: str, to: str) -> str:
@@ -65,11 +65,10 @@ async def main() -> None:
         {"id": "call-2", "name": "call_taxi", "arguments": '{"to": "the airport"}'},
         {"id": "call-2", "name": "call_taxi", "arguments": '{"to": "the airport"}'},
     ]
-    with tempfile.TemporaryDirectory() as folder, keyledger.open(Path(folder) / "agent.kl") as ledger:
+    with keyledger.open(FOLDER / "agent.kl") as ledger:
         known = tools(ledger)
         for call in calls:
             print(call["id"], await use(known[call["name"]], "conversation-1", call))
-    print("bookings:", len(BOOKED))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,22 @@
 """One view of Django's: a form that is sent twice books one seat.
 
-    pip install 'keyledger[django]'
-    python examples/python/django_view.py
+    pip install 'keyledger[django]' gunicorn
+    gunicorn --workers 4 --chdir examples/python django_view:application
 
-All of a project in one file. It asks itself, and ends. To serve it:
-`gunicorn --chdir examples/python django_view:application`.
+    curl -i -H 'User: ada' -H 'Idempotency-Key: "booking-7"' -d seat=12A http://127.0.0.1:8000/bookings
+
+Send it again: `airline.log` has one line. It is all of a project in one file.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
+from pathlib import Path
 
 import django
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.http import HttpRequest, JsonResponse
-from django.test import Client
 from django.urls import path
 
 import keyledger
@@ -27,8 +27,14 @@ settings.configure(
 )
 django.setup()
 
-FILE = os.environ.get("SEATS_LEDGER") or os.path.join(tempfile.mkdtemp(), "seats.kl")
-ledger = keyledger.open(FILE, shared=True)
+FOLDER = Path(os.environ.get("SEATS_FOLDER", "."))
+ledger = keyledger.open(FOLDER / "seats.kl", shared=True)
+
+
+def ask_the_airline(key: str, seat: str) -> None:
+    """The airline. It knows bookings by their keys."""
+    with (FOLDER / "airline.log").open("a") as log:
+        log.write(f"{seat} {key}\n")
 
 
 def scope(request: HttpRequest) -> str | None:
@@ -39,21 +45,10 @@ def scope(request: HttpRequest) -> str | None:
 @idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
 def book(request: HttpRequest) -> JsonResponse:
     """Runs once for each key."""
-    airline_key = keyledger.current_claim().derive_key("seat")
-    return JsonResponse({"seat": request.POST["seat"], "booked_under": airline_key}, status=201)
+    key = keyledger.current_claim().derive_key("seat")
+    ask_the_airline(key, request.POST["seat"])
+    return JsonResponse({"seat": request.POST["seat"], "booked_under": key}, status=201)
 
 
 urlpatterns = [path("bookings", book)]
 application = get_wsgi_application()
-
-
-def main() -> None:
-    """Sends one form twice, and another under the same key."""
-    client = Client(headers={"User": "ada", "Idempotency-Key": '"booking-7"'})
-    for seat in ("12A", "12A", "14C"):
-        answer = client.post("/bookings", f"seat={seat}", content_type="application/x-www-form-urlencoded")
-        print(f"{seat}: {answer.status_code}, replayed: {answer.headers.get('Idempotent-Replayed', 'false')}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,7 @@
 """A tool of an agent: the model may call it twice, and the program may die between; the mail goes out once.
 
-    python outbox_agent_tool.py
+    pip install keyledger
+    python examples/python/outbox_agent_tool.py
 
 The tool's call has an id that the model's message gives it, and the purpose is made of that: a call that is made again,
 by a model that repeats itself or by a program that goes on after a crash, finds what the first has stored.

@@ -1,6 +1,7 @@
 """1,000 invoices submitted over HTTP by a program that is killed twice and started again: each arrives once.
 
-    python outbox_invoices.py
+    pip install "keyledger[httpx]"
+    python examples/python/outbox_invoices.py
 
 Without arguments it is the office, which receives invoices, starts the program, kills it and starts it again. With
 `submit` it is the program.

@@ -43,8 +43,9 @@ def _tqdm() -> tuple[Show, Callable[[], object]]:
 
     def show(now: DrainProgress) -> None:
         bar.total = now.settled + now.remaining
-        bar.n = now.settled
-        bar.set_postfix(sent=now.sent)
+        bar.set_postfix(sent=now.sent, refresh=False)
+        # It draws as often as tqdm thinks right, and not with every entry.
+        bar.update(now.settled - bar.n)
 
     return show, bar.close
 

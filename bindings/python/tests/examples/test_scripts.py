@@ -1,40 +1,63 @@
-"""The examples, each run as its first lines say."""
+"""The examples that are scripts, run as their first lines say."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-ROOT = Path(__file__).parents[4]
-
-SAYS = {
-    "agent_tool.py": [
-        "call-1 12A is booking 1",
-        "call-1 12A is booking 1",
-        "call-1 mismatch: this key was used for another request",
-        "call-2 failed: nobody answered",
-        "call-2 parked: nobody knows",
-        "bookings: 1",
-    ],
-    "celery_mail.py": [
-        "sent to ann@example.org",
-        "sent to ann@example.org (and once only)",
-        "lost: no answer",
-        "rejected: parked: nobody knows",
-        "found out: 1",
-        "sent to lost@example.org, as the log says",
-        "mails sent: 2",
-    ],
-}
+from running import EXAMPLES
 
 
-@pytest.mark.parametrize("example", SAYS)
-def test_an_example_does_what_its_first_lines_say(example: str) -> None:
-    script = ROOT / "examples" / "python" / example
-    ran = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 0, ran.stderr
-    said = [line for line in ran.stdout.splitlines() if line]
-    assert [line[: len(begins)] for line, begins in zip(said, SAYS[example], strict=True)] == SAYS[example]
+def lines_of(name: str, **environment: str) -> list[str]:
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / name)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.splitlines()
+
+
+def test_the_agents_tools_do_each_call_once_in_the_next_process_too(tmp_path: Path) -> None:
+    first = lines_of("agent_tool.py", AGENT_FOLDER=str(tmp_path))
+    assert first == [
+        "call-1 12A is booked",
+        "call-1 12A is booked",
+        "call-1 mismatch: this key was used for another request; take a new key for a new operation",
+        "call-2 failed: nobody answered the phone in time",
+        "call-2 parked: nobody knows whether the operation happened; it is held for a person, find out first",
+    ]
+    second = lines_of("agent_tool.py", AGENT_FOLDER=str(tmp_path))
+    assert second == [*first[:3], first[4], first[4]]
+    assert len((tmp_path / "airline.log").read_text().splitlines()) == 1
+
+
+def test_the_agents_mail_goes_out_once() -> None:
+    sent, again, refused = lines_of("outbox_agent_tool.py")
+    assert sent == 'call-1 sent: {"id": "mail-0"}'
+    assert again == 'call-1 was sent before: {"id": "mail-0"}'
+    assert refused == "call-2 refused: that is no address"
+
+
+def test_each_invoice_arrives_once_though_their_program_is_killed_twice() -> None:
+    first, second, resumed, all_there = lines_of("outbox_invoices.py")
+    for line, at_least in ((first, 300), (second, 600)):
+        killed, arrived = line.split("; ")
+        assert killed == "the program is killed"
+        assert at_least <= int(arrived.split()[0]) < 1000
+    assert resumed.startswith("this run has sent ")
+    assert all_there.startswith("each of 1000 invoices has arrived under one key; ")
+
+
+def test_every_example_says_how_to_run_it_and_is_run() -> None:
+    tests = "".join(path.read_text() for path in Path(__file__).parent.glob("test_*.py"))
+    for example in EXAMPLES.glob("*.py"):
+        docstring = example.read_text().split('"""')[1]
+        commands = [line.strip() for line in docstring.splitlines() if line.startswith("    ")]
+        assert any(example.stem in command for command in commands), f"{example.name} does not say how to run it"
+        assert example.stem in tests, f"no test runs {example.name}"
