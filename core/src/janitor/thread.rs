@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::work::{Tick, Work};
 use crate::error::{Error, Result};
+use crate::process;
 use crate::wake::Bell;
 
 /// A longer interval counts as this: a year.
@@ -20,6 +21,7 @@ const BACKOFF: Duration = Duration::from_secs(1);
 pub(super) struct JanitorThread {
     stop: Arc<Stop>,
     handle: Option<JoinHandle<()>>,
+    process: u32,
 }
 
 #[derive(Default)]
@@ -36,12 +38,17 @@ impl JanitorThread {
             .name("keyledger-janitor".into())
             .spawn(move || run(&work, &stopped))
             .map_err(|error| Error::Storage(Arc::new(error)))?;
-        Ok(Self { stop, handle: Some(handle) })
+        Ok(Self { stop, handle: Some(handle), process: process::id() })
     }
 }
 
 impl Drop for JanitorThread {
     fn drop(&mut self) {
+        if self.process != process::id() {
+            // A forked child has no such thread, and would wait for ever; what the thread held stays held (P3).
+            std::mem::forget((self.handle.take(), self.stop.clone()));
+            return;
+        }
         self.stop.asked.store(true, Ordering::Release);
         self.stop.bell.ring();
         if let Some(handle) = self.handle.take()

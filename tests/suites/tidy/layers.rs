@@ -53,7 +53,10 @@ const LAYERS: &[Layer] = &[
     Layer { modules: TEST_SUPPORT, may_import: &[STORE] },
     Layer { modules: FUZZING, may_import: &[CODEC] },
     Layer { modules: DOOR, may_import: &[PROCESS] },
-    Layer { modules: LEDGER, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, PARTS, ENTRY, ERROR, DOOR] },
+    Layer {
+        modules: LEDGER,
+        may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT, ENGINE, PARTS, ENTRY, ERROR, DOOR],
+    },
 ];
 
 /// Every import that the table does not allow, and every module that has no place in it.
