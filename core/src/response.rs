@@ -32,7 +32,8 @@ impl Response {
         Self { media_type: media_type.into(), body: Body::Stored(body.into()) }
     }
 
-    pub(crate) fn of(media_type: &str, body: Body) -> Self {
+    /// A response as a ledger keeps it, its body omitted or not: for whoever hands one on to another process.
+    pub fn of(media_type: &str, body: Body) -> Self {
         Self { media_type: media_type.to_owned(), body }
     }
 

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use keyledger::{Decision, Outcome, Refused};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::types::{PyList, PyTuple};
 
 use crate::argument::seconds;
 use crate::claim::PyClaim;
@@ -28,12 +29,13 @@ pub(crate) fn nobody_was_told(untold: &Bound<'_, PyAny>) {
 }
 
 /// It was done before; this is the answer that was given then.
-#[pyclass(module = "keyledger", frozen)]
+#[pyclass(module = "keyledger", frozen, eq)]
+#[derive(PartialEq)]
 pub(crate) struct Replay {
     #[pyo3(get)]
     response: PyResponse,
     #[pyo3(get)]
-    outcome: &'static str,
+    outcome: String,
     #[pyo3(get)]
     settled_at_ms: u64,
     #[pyo3(get)]
@@ -41,7 +43,8 @@ pub(crate) struct Replay {
 }
 
 /// Somebody is at it.
-#[pyclass(module = "keyledger", frozen)]
+#[pyclass(module = "keyledger", frozen, eq)]
+#[derive(PartialEq)]
 pub(crate) struct InProgress {
     #[pyo3(get)]
     running_for_seconds: f64,
@@ -50,11 +53,13 @@ pub(crate) struct InProgress {
 }
 
 /// The key was for another request.
-#[pyclass(module = "keyledger", frozen)]
-pub(crate) struct Mismatch;
+#[pyclass(module = "keyledger", frozen, eq)]
+#[derive(PartialEq)]
+pub(crate) struct Mismatch {}
 
 /// Held for a person.
-#[pyclass(module = "keyledger", frozen)]
+#[pyclass(module = "keyledger", frozen, eq)]
+#[derive(PartialEq)]
 pub(crate) struct Parked {
     #[pyo3(get)]
     reason: String,
@@ -63,8 +68,9 @@ pub(crate) struct Parked {
 }
 
 /// Settled so long ago that the answer is gone.
-#[pyclass(module = "keyledger", frozen)]
-pub(crate) struct Gone;
+#[pyclass(module = "keyledger", frozen, eq)]
+#[derive(PartialEq)]
+pub(crate) struct Gone {}
 
 macro_rules! matched {
     ($name:ident, $word:literal, ($($field:literal),*)) => {
@@ -75,8 +81,8 @@ macro_rules! matched {
             const KIND: &'static str = $word;
 
             #[classattr]
-            fn __match_args__(py: Python<'_>) -> PyResult<Bound<'_, pyo3::types::PyTuple>> {
-                pyo3::types::PyTuple::new(py, [$($field),*] as [&str; _])
+            fn __match_args__(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+                PyTuple::new(py, [$($field),*] as [&str; _])
             }
         }
     };
@@ -127,14 +133,38 @@ matched!(
 );
 matched!(Gone, "gone", (), Decision::Gone);
 
+/// A decision is data, but for the claim of `Acquired`: made by tests, copied, and sent to another process.
+macro_rules! data {
+    ($name:ident { $($field:ident: $type:ty),* }) => {
+        #[pymethods]
+        impl $name {
+            #[new]
+            fn new($($field: $type),*) -> Self {
+                Self { $($field),* }
+            }
+
+            fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+                let fields: &[Bound<'py, PyAny>] = &[$(self.$field.clone().into_bound_py_any(py)?),*];
+                PyTuple::new(py, fields)
+            }
+        }
+    };
+}
+
+data!(Replay { response: PyResponse, outcome: String, settled_at_ms: u64, expires_at_ms: u64 });
+data!(InProgress { running_for_seconds: f64, retry_after_seconds: f64 });
+data!(Mismatch {});
+data!(Parked { reason: String, since_ms: u64 });
+data!(Gone {});
+
 /// The decision as an object of Python's.
 pub(crate) fn told(py: Python<'_>, decision: Decision) -> PyResult<Py<PyAny>> {
     Ok(match decision {
         Decision::Acquired(claim) => Py::new(py, Acquired { claim: Py::new(py, PyClaim::new(claim))? })?.into_any(),
         Decision::Replay(replay) => {
             let outcome = match replay.outcome {
-                Outcome::Completed => "completed",
-                Outcome::Failed => "failed",
+                Outcome::Completed => "completed".to_owned(),
+                Outcome::Failed => "failed".to_owned(),
             };
             let (settled_at_ms, expires_at_ms) = (replay.settled_at_ms, replay.expires_at_ms);
             let response = PyResponse(replay.response);
@@ -145,10 +175,10 @@ pub(crate) fn told(py: Python<'_>, decision: Decision) -> PyResult<Py<PyAny>> {
             let retry_after_seconds = seconds(in_progress.retry_after);
             Py::new(py, InProgress { running_for_seconds, retry_after_seconds })?.into_any()
         }
-        Decision::Mismatch => Py::new(py, Mismatch)?.into_any(),
+        Decision::Mismatch => Py::new(py, Mismatch {})?.into_any(),
         Decision::Parked(parked) => {
             Py::new(py, Parked { reason: parked.reason.as_str().to_owned(), since_ms: parked.since_ms })?.into_any()
         }
-        Decision::Gone => Py::new(py, Gone)?.into_any(),
+        Decision::Gone => Py::new(py, Gone {})?.into_any(),
     })
 }

@@ -6,13 +6,13 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
-/// The classes by code. The package brings its own: two copies of it in one process have each their own (P3 of two ledgers, too).
+/// The classes by code. A package that is imported again over this module goes on with the first one's.
 static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
-/// Takes the package's exception classes, by code.
+/// Takes the package's exception classes, by code, and returns those that are raised from now on: the ones that came first.
 #[pyfunction]
-pub(crate) fn register_errors(py: Python<'_>, classes: Bound<'_, PyDict>) {
-    let _ = CLASSES.set(py, classes.unbind());
+pub(crate) fn register_errors(py: Python<'_>, classes: Bound<'_, PyDict>) -> Py<PyDict> {
+    CLASSES.get_or_init(py, || classes.unbind()).clone_ref(py)
 }
 
 /// Every code of the core's.

@@ -43,6 +43,10 @@ impl PyKeyId {
         self.0.derive_key(name).as_str().to_owned()
     }
 
+    fn __getnewargs__(&self) -> (&str, &str, &str) {
+        (self.scope(), self.operation(), self.key())
+    }
+
     fn __repr__(&self) -> String {
         format!("KeyId({:?}, {:?}, {:?})", self.scope(), self.operation(), self.key())
     }

@@ -2,7 +2,7 @@
 
 use keyledger::{Body, Response};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use crate::fingerprint::json_text;
 
@@ -14,8 +14,12 @@ pub(crate) struct PyResponse(pub(crate) Response);
 #[pymethods]
 impl PyResponse {
     #[new]
-    fn new(media_type: String, body: Vec<u8>) -> Self {
-        PyResponse(Response::new(media_type, body))
+    #[pyo3(signature = (media_type, body, *, omitted=None))]
+    fn new(media_type: String, body: Vec<u8>, omitted: Option<(u64, [u8; 32])>) -> Self {
+        PyResponse(match omitted {
+            Some((length, sha256)) => Response::of(&media_type, Body::Omitted { length, sha256 }),
+            None => Response::new(media_type, body),
+        })
     }
 
     #[staticmethod]
@@ -57,6 +61,14 @@ impl PyResponse {
             Body::Omitted { length, sha256 } => Some((*length, PyBytes::new(py, sha256).unbind())),
             Body::Stored(_) => None,
         }
+    }
+
+    /// A response is data: copied, and sent to another process.
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("omitted", self.omitted(py))?;
+        let body = PyBytes::new(py, self.0.stored_bytes().unwrap_or_default());
+        Ok(((self.0.media_type(), body).into_pyobject(py)?, named))
     }
 
     fn __repr__(&self) -> String {

@@ -7,7 +7,7 @@ frameworks are in `keyledger.fastapi`, `keyledger.asgi`, `keyledger.wsgi`, `keyl
 
 from __future__ import annotations
 
-from keyledger import _native, errors
+from keyledger import errors
 from keyledger._claims import ClaimBlock
 from keyledger._codec import Codec, JsonCodec, ResultNotStored, stored_body
 from keyledger._current import current_claim
@@ -105,14 +105,6 @@ from keyledger.ledger import Ledger, in_memory, open  # noqa: A004
 from keyledger.outbox import Outbox
 from keyledger.refused import Refused, ReplayedFailure
 from keyledger.values import Decision, Effect, fingerprint
-
-_native.register_errors(
-    {
-        error.code: error
-        for error in vars(errors).values()
-        if isinstance(error, type) and issubclass(error, KeyledgerError)
-    }
-)
 
 __all__ = [
     "SINGLE",

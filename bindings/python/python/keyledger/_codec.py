@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Generic, cast
-
-from typing_extensions import TypeVar
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from keyledger._native import Response
 from keyledger._shapes import PLAIN, Shape, Unsupported, shape_of
 from keyledger.errors import InvalidArgument, TooLarge
 
-R = TypeVar("R", default=Any)
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    R = TypeVar("R", default=Any)
+else:
+    from typing import TypeVar
+
+    R = TypeVar("R")
 
 JSON = "application/json"
 """The media type of what `JsonCodec` stores."""

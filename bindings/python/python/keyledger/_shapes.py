@@ -15,8 +15,6 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import typing_extensions
-
 Conversion = Callable[[Any], Any]
 
 _ATOMS: frozenset[Any] = frozenset({Any, object, None, type(None), bool, int, float, str, inspect.Parameter.empty})
@@ -24,6 +22,8 @@ _LISTS: frozenset[Any] = frozenset({list, collections.abc.Sequence, collections.
 _DICTS: frozenset[Any] = frozenset({dict, collections.abc.Mapping, collections.abc.MutableMapping})
 _SETS: frozenset[Any] = frozenset({set, frozenset, tuple})
 _PLAIN = _ATOMS | _LISTS | _DICTS
+_OF_MEMBERS = ("Required", "NotRequired", "ReadOnly")
+"""What `TypedDict` says of members, by whichever of `typing` and `typing_extensions`."""
 _TEXTS: dict[Any, tuple[Conversion, Conversion]] = {
     datetime.datetime: (datetime.datetime.isoformat, datetime.datetime.fromisoformat),
     datetime.date: (datetime.date.isoformat, datetime.date.fromisoformat),
@@ -140,7 +140,7 @@ class _Shapes:
         if dataclasses.is_dataclass(of):
             hints = typing.get_type_hints(of, include_extras=True)
             return self._fields(of, {field.name: hints[field.name] for field in dataclasses.fields(of) if field.init})
-        if typing_extensions.is_typeddict(of):
+        if issubclass(of, dict) and hasattr(of, "__total__"):
             return self._typed_dict(typing.get_type_hints(of, include_extras=True))
         if issubclass(of, tuple) and hasattr(of, "_fields"):
             return self._fields(of, typing.get_type_hints(of, include_extras=True))
@@ -168,7 +168,7 @@ def _bare(annotation: Any) -> Any:
     """The annotation without what says nothing about JSON."""
     while True:
         origin = typing.get_origin(annotation)
-        if origin in (typing.Annotated, typing_extensions.Required, typing_extensions.NotRequired):
+        if origin is typing.Annotated or getattr(origin, "_name", None) in _OF_MEMBERS:
             annotation = typing.get_args(annotation)[0]
         elif hasattr(annotation, "__supertype__"):
             annotation = annotation.__supertype__

@@ -13,12 +13,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from celery import Task as _Task
 from celery.exceptions import Reject
 from celery.utils.log import get_task_logger
-from typing_extensions import Required, TypedDict
 
 import keyledger
 from keyledger._parts import SINGLE
@@ -37,7 +36,12 @@ if TYPE_CHECKING:
 _logger = get_task_logger(__name__)
 
 
-class Settings(TypedDict, total=False):
+class _Needed(TypedDict):
+    ledger: str | os.PathLike[str] | Callable[[], Ledger]
+    effect: str
+
+
+class Settings(_Needed, total=False):
     """What a task says of itself, as its option `keyledger`: the arguments of `keyledger.idempotent`, with these differences.
 
     `ledger` may be the path of a file, which every process of the worker opens for itself, shared, after it was forked.
@@ -45,8 +49,6 @@ class Settings(TypedDict, total=False):
     again and when the task is retried, another when somebody sends the task again. For that, name a parameter.
     """
 
-    ledger: Required[str | os.PathLike[str] | Callable[[], Ledger]]
-    effect: Required[str]
     operation: str
     scope: str | tuple[str, ...] | Callable[..., Any]
     key: str | tuple[str, ...] | Callable[..., Any]

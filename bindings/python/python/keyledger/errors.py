@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from keyledger import _native
 
 if TYPE_CHECKING:
     from keyledger._native import Entry, Response
+
+_STAY = ("entry", "reports")
 
 
 class KeyledgerError(Exception):
@@ -15,6 +19,10 @@ class KeyledgerError(Exception):
     """
 
     code: ClassVar[str] = "keyledger"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To other processes, and into copies, goes what is data. An `entry` and `reports` are their ledger's, and stay behind."""
+        return type(self), self.args, {name: value for name, value in vars(self).items() if name not in _STAY}
 
 
 class InvalidKey(KeyledgerError):
@@ -203,3 +211,14 @@ class NoResultYet(EntryError, TimeoutError):
     """The time is up, and the entry is still to be sent, or being sent."""
 
     code = "no_result_yet"
+
+
+def _register() -> None:
+    """A package that is imported again over the same native half raises the first one's errors: so they are this one's, too."""
+    known = list(globals().values())
+    own = {error.code: error for error in known if isinstance(error, type) and issubclass(error, KeyledgerError)}
+    raised = _native.register_errors(own)
+    globals().update({error.__name__: raised.get(code, error) for code, error in own.items()})
+
+
+_register()

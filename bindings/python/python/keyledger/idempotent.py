@@ -6,9 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, cast
-
-from typing_extensions import Required, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._claims import Span
@@ -19,6 +17,8 @@ from keyledger._settling import Course, Errors, Means
 from keyledger.refused import Refused
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
     from keyledger._typed import Decorator
     from keyledger.ledger import Ledger
     from keyledger.values import Effect
@@ -26,13 +26,16 @@ if TYPE_CHECKING:
 _TERMS = ("lease", "retention", "tombstone", "remembered_for", "max_attempts")
 
 
-class Settings(TypedDict, total=False):
+class _Needed(TypedDict):
+    operation: str | Operation
+    scope: str | tuple[str, ...] | Callable[..., Any]
+    key: str | tuple[str, ...] | Callable[..., Any]
+
+
+class Settings(_Needed, total=False):
     """The arguments of `idempotent`, but for its ledger."""
 
-    operation: Required[str | Operation]
     effect: str
-    scope: Required[str | tuple[str, ...] | Callable[..., Any]]
-    key: Required[str | tuple[str, ...] | Callable[..., Any]]
     fingerprint: Rule
     memo: Rule
     not_done: Errors

@@ -7,14 +7,12 @@ from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from typing_extensions import Unpack
-
 from keyledger._claims import Claims
 from keyledger.idempotent import Settings, idempotent
 from keyledger.outbox import Outbox
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing_extensions import Self, Unpack
 
     from keyledger._native import ManualClock
     from keyledger._typed import Decorator
@@ -41,6 +39,15 @@ class Ledger(Claims):
     def outbox(self, **settings: Any) -> Outbox:
         """The client half: requests persisted with their keys before they are sent. The settings are those of `Outbox`."""
         return Outbox(self, **settings)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A handle is of one process.
+
+        Raises `TypeError`, which says what to do.
+        """
+        raise TypeError(
+            "a ledger cannot be copied or sent to another process: open its file there, with shared=True (P2)"
+        )
 
     def __enter__(self) -> Self:
         return self

@@ -26,9 +26,9 @@ class Refused(KeyledgerError):
         self.retry_after_seconds: float | None = getattr(decision, "retry_after_seconds", None)
         super().__init__(decision.advice)
 
-    def __reduce__(self) -> tuple[type[KeyledgerError], tuple[str]]:
-        """Between processes the words arrive, without the decision."""
-        return KeyledgerError, (f"{self.code}: {self}",)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To other processes the decision goes along."""
+        return type(self), (self.decision,)
 
 
 class ReplayedFailure(KeyledgerError):
@@ -40,6 +40,6 @@ class ReplayedFailure(KeyledgerError):
         self.response = response
         super().__init__("an earlier run of this key ended in a final no")
 
-    def __reduce__(self) -> tuple[type[KeyledgerError], tuple[str]]:
-        """Between processes the words arrive, without the response."""
-        return KeyledgerError, (str(self),)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To other processes the response goes along."""
+        return type(self), (self.response,)

@@ -8,9 +8,10 @@ import struct
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from typing_extensions import Self
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 _LINGER_NOT = struct.pack("ii", 1, 0)
 _PATIENCE_SECONDS = 10.0

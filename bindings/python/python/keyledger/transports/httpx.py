@@ -11,11 +11,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from http.cookiejar import CookieJar, DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import httpx
-from typing_extensions import Unpack
 
 from keyledger._native import HttpAnswer
 from keyledger.transports._http import (
@@ -29,6 +28,9 @@ from keyledger.transports._http import (
     Silence,
     own_fields,
 )
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["AsyncHttpxTransport", "HttpxTransport"]
 

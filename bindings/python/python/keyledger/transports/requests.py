@@ -12,15 +12,17 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 import urllib3
 from requests.adapters import HTTPAdapter
-from typing_extensions import Unpack
 
 from keyledger._native import HttpAnswer
 from keyledger.transports._http import BlockingSettings, BlockingTransport, Body, Deadline, Lines, Silence, own_fields
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 __all__ = ["RequestsTransport"]
 
