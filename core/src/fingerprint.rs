@@ -122,6 +122,20 @@ impl Fingerprint {
         Self::of_hash(request.sha256(members))
     }
 
+    /// The fingerprint of this version whose [`hex`](Self::hex) is `digits`: made elsewhere, and handed over as text. None for anything
+    /// but 64 lower-case hexadecimal digits.
+    pub fn of_hex(digits: &str) -> Option<Self> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+        let bytes: Option<Vec<u8>> = pairs.iter().map(|&[high, low]| Some(digit(high)? << 4 | digit(low)?)).collect();
+        let sha256 = bytes?.try_into().ok()?;
+        rest.is_empty().then_some(Self::of_hash(sha256))
+    }
+
     /// What this fingerprint and `other` say about their requests (F7): the same from both sides.
     pub fn compare(&self, other: &Self) -> Comparison {
         match (self, other) {

@@ -17,6 +17,13 @@ impl JsFingerprint {
         JsFingerprint(Fingerprint::unchecked())
     }
 
+    /// The one that told these digits, on another thread or in another tab.
+    #[wasm_bindgen(js_name = ofHex)]
+    pub fn of_hex(digits: &str) -> Told<JsFingerprint> {
+        let made = Fingerprint::of_hex(digits).map(JsFingerprint);
+        made.ok_or_else(|| invalid_argument("a fingerprint has 64 lower-case hexadecimal digits"))
+    }
+
     /// Of byte strings (F2).
     #[wasm_bindgen(js_name = ofBytes)]
     pub fn of_bytes(parts: &Array) -> JsFingerprint {

@@ -122,3 +122,20 @@ proptest! {
         prop_assert_eq!(left == right, of(&left) == of(&right));
     }
 }
+
+#[test]
+fn a_hash_in_digits_is_the_fingerprint_that_told_them_and_nothing_else_is() {
+    let made = Fingerprint::of_bytes(&[b"a", b"b"]);
+    let digits = made.hex().unwrap();
+    assert_eq!(Fingerprint::of_hex(&digits), Some(made));
+    for wrong in [
+        "",
+        &digits[1..],
+        &format!("{digits}0"),
+        &format!("{digits}00"),
+        &digits.to_uppercase(),
+        &digits.replacen(|_: char| true, "g", 1),
+    ] {
+        assert_eq!(Fingerprint::of_hex(wrong), None, "{wrong}");
+    }
+}
