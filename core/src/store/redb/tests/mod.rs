@@ -7,6 +7,7 @@ mod creation;
 mod disk;
 mod failures;
 mod locking;
+mod misplaced;
 mod moving;
 mod power;
 mod refusals;
