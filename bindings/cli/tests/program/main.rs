@@ -1,5 +1,6 @@
 //! `keyledger` as a program, on real files.
 
+mod circles;
 mod damage;
 mod full;
 mod interrupted;
