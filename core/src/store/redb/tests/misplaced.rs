@@ -61,6 +61,6 @@ fn i9_a_page_in_the_place_of_another_is_told_and_no_walk_goes_round_for_ever() {
         }
         ended.send(told).unwrap();
     });
-    let told = end.recv_timeout(Duration::from_secs(60)).expect("the walks come to an end");
+    let told = end.recv_timeout(Duration::from_mins(1)).expect("the walks come to an end");
     assert!(told > 50, "{told} pages in the place of another are told");
 }
