@@ -1,5 +1,7 @@
 //! Putting a copy of a snapshot in the place of a ledger file.
 
+mod owner;
+
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -12,17 +14,19 @@ use crate::failure::{Failure, Result};
 use crate::interrupt::{self, Unfinished};
 use crate::output::Output;
 use crate::{holder, progress, words};
+use owner::Ownership;
 
 const PIECE: usize = 1 << 20;
 
-/// The file at `file` is the old one or the new one at every instant; the old one stays beside it.
+/// The file at `file` is the old one or the new one at every instant; the old one stays beside it. The new one is whose the old one was.
 pub(super) fn run(output: Output, consent: Consent, file: &Path, from: &Path) -> Result<()> {
     // A link stays a link: what it leads to is replaced.
     let file = &*file.canonicalize().unwrap_or_else(|_| file.to_owned());
     check_source(from, file)?;
     drop(Old::of(file)?);
-    let what = if file.exists() { "; what is there now is kept beside it" } else { "" };
-    confirm(&format!("{} will be a copy of {}{what}", file.display(), from.display()), consent.yes)?;
+    let ownership = Ownership::tried(file)?;
+    let lost = ownership.lost();
+    announce(file, from, lost.as_deref(), consent, output)?;
     let old = Old::of(file)?;
     let kept = old.as_ref().map(|_| kept_at(file));
     let (copied, new) = (Unfinished::at(beside(file, "restoring-copy")), Unfinished::at(beside(file, "restoring")));
@@ -31,14 +35,30 @@ pub(super) fn run(output: Output, consent: Consent, file: &Path, from: &Path) ->
     if let Some(kept) = &kept {
         fs::hard_link(file, kept).map_err(|error| Failure::of_file(kept, &error))?;
     }
-    fs::rename(new.path(), file).map_err(|error| Failure::of_file(file, &error))?;
+    put(new.path(), file, &ownership).map_err(|error| Failure::of_file(file, &error))?;
     sync_folder(file)?;
     drop(old);
-    let told = serde_json::json!({ "kind": "restored", "records": records, "kept": kept });
+    let mut told = serde_json::json!({ "kind": "restored", "records": records, "kept": kept });
+    if let Some(lost) = lost {
+        told["warning"] = lost.into();
+    }
     output.answer(&told, |output| {
         let kept = kept.as_ref().map_or_else(String::new, |kept| format!("; the old file is {}", kept.display()));
         output.line(format!("{}: restored, {}{kept}", file.display(), words::count(records, "record", "records")))
     })
+}
+
+/// Says what will be done, and returns if it may be. That the file will be somebody else's is told also where nobody is asked; in JSON
+/// it comes with the answer.
+fn announce(file: &Path, from: &Path, lost: Option<&str>, consent: Consent, output: Output) -> Result<()> {
+    let what = if file.exists() { "; what is there now is kept beside it" } else { "" };
+    let warning = lost.map_or_else(String::new, |lost| format!(". {lost}"));
+    if consent.yes
+        && let Some(lost) = lost.filter(|_| !output.json)
+    {
+        writeln!(std::io::stderr(), "keyledger: {}: {lost}", file.display())?;
+    }
+    confirm(&format!("{} will be a copy of {}{what}{warning}", file.display(), from.display()), consent.yes)
 }
 
 /// A file of its own that nobody writes to.
@@ -127,11 +147,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     let of_to = |error| Failure::of_file(to, &error);
     let mut source = File::open(from).map_err(of_from)?;
     let length = source.metadata().map_err(of_from)?.len();
-    let mut options = File::options();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut target = options.open(to).map_err(of_to)?;
+    let mut target = made(to).map_err(of_to)?;
     let bar = progress::bar(length, "copying");
     let mut piece = vec![0; PIECE];
     loop {
@@ -144,6 +160,15 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     }
     bar.finish_and_clear();
     Ok(())
+}
+
+/// A new file, which nobody else may open.
+fn made(path: &Path) -> std::io::Result<File> {
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
 }
 
 /// A ledger of its own (I5) out of the copy, if the copy is well; how many records it has.
@@ -160,6 +185,15 @@ fn renewed(copied: &Path, new: &Path) -> Result<u64> {
     ledger.close()?;
     spinner.finish_and_clear();
     Ok(checked.records)
+}
+
+/// Moves the new file into its place; owner and mode are on the disk before.
+fn put(new: &Path, file: &Path, ownership: &Ownership) -> std::io::Result<()> {
+    // Opened while it is ours.
+    let opened = File::open(new)?;
+    ownership.give(new);
+    opened.sync_all()?;
+    fs::rename(new, file)
 }
 
 fn sync_folder(file: &Path) -> Result<()> {

@@ -7,6 +7,7 @@ mod interrupted;
 mod live;
 mod million;
 mod outbox;
+mod owners;
 mod restoring;
 mod stage;
 mod tables;
