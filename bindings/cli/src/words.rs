@@ -69,10 +69,8 @@ mod tests {
         for word in ["mail", "POST /v1/charges", "", "it's", "a$b`c\\d\"e!", "ann\u{202e}nna", "a\nb'c\\", "Zoë", "a=b"]
         {
             let script = format!("printf %s {}", quoted(word));
-            let Ok(output) = std::process::Command::new("bash").env("LC_ALL", "C.UTF-8").args(["-c", &script]).output()
-            else {
-                return;
-            };
+            let Some(mut bash) = keyledger_needs::program("bash", "bash") else { return };
+            let output = bash.env("LC_ALL", "C.UTF-8").args(["-c", &script]).output().expect("it runs");
             assert_eq!(String::from_utf8_lossy(&output.stdout), word, "{script}");
         }
     }

@@ -2,7 +2,7 @@
 
 use super::interrupted::due;
 use super::stage::{MAIL, Said, Stage, claim};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The size of the disk.
 const DISK_KIB: u64 = 64 * 1024;
@@ -19,12 +19,15 @@ fn stage() -> Stage {
 /// A shell in a mount namespace of its own, where the system lets us have one.
 fn shell() -> Option<Command> {
     let namespace = || {
-        let mut unshare = Command::new("unshare");
+        let mut unshare = keyledger_needs::program("unshare", "util-linux")?;
         unshare.args(["--map-root-user", "--mount", "sh", "-c"]);
-        unshare
+        Some(unshare)
     };
-    let tried = namespace().arg("mount -t tmpfs tmpfs /mnt").status();
-    tried.is_ok_and(|status| status.success()).then(namespace)
+    let tried = namespace()?.arg("mount -t tmpfs tmpfs /mnt").stderr(Stdio::null()).status();
+    let mounts = tried.is_ok_and(|status| status.success());
+    // A container is given that by its `--privileged`.
+    let advice = "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 user.max_user_namespaces=1000";
+    keyledger_needs::needed(mounts.then_some(()), "a mount namespace of one's own", advice).and_then(|()| namespace())
 }
 
 /// What a command did on the full disk, which files were there then, and how `check` ended once there was room again.

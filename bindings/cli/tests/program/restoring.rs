@@ -18,11 +18,9 @@ fn what_is_no_snapshot_is_told_by_the_name_that_was_given() {
     let stage = stage();
     stage.write("letter.txt", b"hello, I am a letter");
     fs::create_dir(stage.beside("folder")).expect("a folder");
-    let made = Command::new("mkfifo").arg(stage.beside("fifo")).status();
+    let Some(mut mkfifo) = keyledger_needs::program("mkfifo", "coreutils") else { return };
+    assert!(mkfifo.arg(stage.beside("fifo")).status().expect("it runs").success());
     for (from, exit) in [("letter.txt", 8), ("folder", 8), ("payments.kl", 5), ("nowhere.kl", 3), ("fifo", 8)] {
-        if from == "fifo" && !made.as_ref().is_ok_and(std::process::ExitStatus::success) {
-            continue;
-        }
         let said = stage.run(&["restore", from, "--yes"]);
         assert_eq!(said.exit, Some(exit), "{from}: {said:?}");
         assert!(said.err.contains(from) && !said.err.contains("restoring"), "{from}: {said:?}");

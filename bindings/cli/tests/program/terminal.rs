@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 const CTRL_C: &str = "\u{3}";
@@ -45,7 +45,7 @@ impl Terminal {
         let side = options.open(Path::new(&name)).expect("its other side");
         let program = stage.command(arguments);
         // A session of its own, whose terminal it is: Ctrl-C comes through that alone.
-        let mut command = Command::new("setsid");
+        let mut command = keyledger_needs::program("setsid", "util-linux").expect("a session of its own");
         command.args(["--ctty", "--wait"]).arg(program.get_program()).args(program.get_args());
         command.current_dir(stage.folder.path()).env_remove("KEYLEDGER_FILE").env_remove("KEYLEDGER_WHO");
         command.env("TERM", "xterm").stdin(side.try_clone().expect("a side"));

@@ -70,9 +70,9 @@ fn what_show_gives_can_be_pasted_whatever_the_names_are() {
         let line = shown.lines().find(|line| line.contains("--not-done")).expect("a line to paste");
         let program = env!("CARGO_BIN_EXE_keyledger");
         let line = line.replacen("keyledger ", &format!("'{program}' "), 1).replace("--not-done", "--not-done --yes");
-        let mut bash = std::process::Command::new("bash");
+        let Some(mut bash) = keyledger_needs::program("bash", "bash") else { return };
         bash.args(["-c", &line]).current_dir(stage.folder.path()).env("LC_ALL", "C.UTF-8");
-        let Ok(output) = bash.output() else { return };
+        let output = bash.output().expect("it runs");
         assert!(output.status.success(), "{key:?}: {line}: {output:?}");
         let now = stage.answer(&["show", "--", "user 17", "mail", key]);
         assert!(now.contains("the next one that asks runs it"), "{key:?}: {now}");

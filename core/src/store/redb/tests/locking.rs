@@ -41,7 +41,8 @@ fn p2_other_names_of_an_open_file_are_refused() {
 fn p2_a_file_that_another_process_locks_is_refused() {
     let (_folder, path) = folder();
     open(&path).unwrap().close().unwrap();
-    let mut other = std::process::Command::new("flock")
+    let Some(mut flock) = keyledger_needs::program("flock", "util-linux") else { return };
+    let mut other = flock
         .args(["--exclusive", "--nonblock"])
         .arg(&path)
         .args(["sh", "-c", "echo locked; read line"])
