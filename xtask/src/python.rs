@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
 
 fn steps(project: &Project) -> Vec<Step> {
     let place = Place::of(project);
-    let (stubs, uses) = (format!("{FOLDER}/python/keyledger/_native.pyi"), format!("{FOLDER}/tests/typed"));
+    let (package, uses) = (format!("{FOLDER}/python/keyledger"), format!("{FOLDER}/tests/typed"));
     let settings = format!("{FOLDER}/pyproject.toml");
     let interpreter = place.interpreter().display().to_string();
     let checks = [
@@ -44,7 +44,7 @@ fn steps(project: &Project) -> Vec<Step> {
         place.python(&["-m", "ruff", "format", "--check", "--config", &settings, FOLDER, "examples/python"]),
         place.python(&["-m", "mypy", "--config-file", &settings, "-p", "keyledger"]),
         place.python(&["-m", "mypy", "--config-file", &settings, &uses]),
-        place.python(&["-m", "pyright", "--project", FOLDER, "--pythonpath", &interpreter, &stubs, &uses]),
+        place.python(&["-m", "pyright", "--project", FOLDER, "--pythonpath", &interpreter, &package, &uses]),
         place.python(&["-m", "mypy.stubtest", "keyledger._native", "--ignore-disjoint-bases"]),
     ];
     place.install().into_iter().chain(checks).chain([place.pytest(&[])]).collect()

@@ -11,6 +11,9 @@ from keyledger import errors
 from keyledger._claims import ClaimBlock
 from keyledger._codec import Codec, JsonCodec, ResultNotStored, stored_body
 from keyledger._current import current_claim
+from keyledger._driver import AsyncTransport, RunningDriver, Transport
+from keyledger._idempotent import idempotent
+from keyledger._ledger import Ledger, in_memory, open  # noqa: A004
 from keyledger._native import (
     Acquired,
     AtLeast,
@@ -64,8 +67,10 @@ from keyledger._native import (
     Turn,
     derive_key,
 )
+from keyledger._outbox import Outbox
 from keyledger._parts import SINGLE
-from keyledger.driver import AsyncTransport, RunningDriver, Transport
+from keyledger._refused import Refused, ReplayedFailure
+from keyledger._values import Decision, Effect, fingerprint
 from keyledger.errors import (
     AlreadyOpen,
     Ambiguous,
@@ -100,11 +105,6 @@ from keyledger.errors import (
     WrongFormat,
     WrongState,
 )
-from keyledger.idempotent import idempotent
-from keyledger.ledger import Ledger, in_memory, open  # noqa: A004
-from keyledger.outbox import Outbox
-from keyledger.refused import Refused, ReplayedFailure
-from keyledger.values import Decision, Effect, fingerprint
 
 __all__ = [
     "SINGLE",
@@ -212,3 +212,18 @@ __all__ = [
     "open",
     "stored_body",
 ]
+
+
+def _name_as_imported() -> None:
+    """Tracebacks and `help` tell what is exported here by the names that it is imported by."""
+    for exported in map(globals().__getitem__, __all__):
+        if getattr(exported, "__module__", "").startswith("keyledger._"):
+            exported.__module__ = __name__
+
+
+_name_as_imported()
+
+
+def __dir__() -> list[str]:
+    """What there is for whoever imports it, and no more."""
+    return sorted([*__all__, *(name for name in globals() if name.startswith("__") and name.endswith("__"))])

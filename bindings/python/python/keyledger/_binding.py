@@ -1,5 +1,8 @@
 """From a call's arguments to scope, key, fingerprint and memo, by code that is made once for each decorated function."""
 
+# What callers bring here may be of any type.
+# pyright: basic
+
 from __future__ import annotations
 
 import inspect

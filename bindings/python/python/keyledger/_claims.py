@@ -1,26 +1,22 @@
-"""Claims as blocks: `with ledger.claim(...)`, `ledger.run(...)`, and their twins for asyncio."""
+"""Claims as blocks: `with ledger.claim(...)`, `with claim:`, and their twins for asyncio."""
 
 from __future__ import annotations
 
-import datetime
 import warnings
-from collections.abc import Awaitable, Callable
 from types import TracebackType
 from typing import Any
 
 from keyledger._codec import Codec
-from keyledger._native import Acquired, Claim, Fingerprint, Ledger, Operation, Response
-from keyledger._running import Within, begun, run_claimed, run_claimed_async
-from keyledger._settling import Course, Errors, Means, Settlement, granted
+from keyledger._native import Claim, Ledger, Response
+from keyledger._running import Within, begun
+from keyledger._settling import Means, Settlement, granted
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError
-
-Span = float | datetime.timedelta
 
 
 class _Responses(Codec[Response]):
     """For handlers that answer with responses."""
 
-    def encode(self, result: Response) -> Response:
+    def encode(self, result: Any) -> Response:
         if not isinstance(result, Response):
             raise TypeError(f"the handler returned a {type(result).__qualname__}, not a keyledger.Response")
         return result
@@ -120,102 +116,6 @@ class ClaimBlock:
             raise RuntimeError("this block was not entered")
         entered, self._entered = self._entered, None
         return entered
-
-
-class Claims(Ledger):
-    """What a `Ledger` offers beyond `begin`: blocks and runs."""
-
-    def claim(
-        self,
-        operation: Operation,
-        scope: str,
-        key: str,
-        fingerprint: Fingerprint,
-        *,
-        memo: bytes = b"",
-        wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
-        heartbeat: bool = True,
-    ) -> ClaimBlock:
-        """A block, `with` or `async with`, that holds the claim. Settle it inside.
-
-        Leaving by an error settles it: errors of `final` as a final no, those of `not_done` as released, all others, cancellation
-        and interrupts included, by the record's effect (AtMostOnce is parked, others are released; S8). Leaving without an error and
-        unsettled ends the lease at once (S2), with a `ResourceWarning`. Inside, `keyledger.current_claim()` is the claim, and its lease
-        is renewed by a thread every third of it; `heartbeat=False` leaves that to you.
-
-        Raises:
-            Refused: no claim was granted; `refused.decision` says what instead: `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`.
-            ReplayedFailure: a final no is stored.
-
-        Example:
-            with ledger.claim(CHARGE, "tenant-7", key, fingerprint) as claim:
-                bank.charge(amount, idempotency_key=claim.derive_key("charge"))
-                claim.complete(keyledger.Response.json({"ok": True}))
-
-        """
-        terms: dict[str, Any] = {"memo": memo, "wait": wait}
-        asked = (operation, scope, key, fingerprint)
-        return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
-
-    def run(
-        self,
-        operation: Operation,
-        scope: str,
-        key: str,
-        fingerprint: Fingerprint,
-        handler: Callable[[Claim], Response],
-        *,
-        memo: bytes = b"",
-        wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
-        heartbeat: bool = True,
-    ) -> Response:
-        """Begins the key, runs `handler(claim)` if the claim is granted, and settles it; or returns the stored response.
-
-        On return the response is on disk, and every later caller is told the same. A handler may settle the claim itself: what it
-        stored is then the answer. Its errors mean what they mean in `claim`, and are raised.
-
-        Raises:
-            Refused: the handler was not run, and there is no answer (S9).
-            ReplayedFailure: a final no is stored.
-
-        """
-        asked = (operation, scope, key, fingerprint)
-        decision = self.begin(*asked, memo=memo, wait=wait)
-        course = Course(RESPONSES, Means(not_done, final))
-        if not isinstance(decision, Acquired):
-            return course.told(decision)  # type: ignore[no-any-return]
-        claim = decision.claim
-        ask = lambda: self.ask(*asked)  # noqa: E731
-        return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
-
-    async def run_async(
-        self,
-        operation: Operation,
-        scope: str,
-        key: str,
-        fingerprint: Fingerprint,
-        handler: Callable[[Claim], Awaitable[Response]],
-        *,
-        memo: bytes = b"",
-        wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
-        heartbeat: bool = True,
-    ) -> Response:
-        """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3)."""
-        asked = (operation, scope, key, fingerprint)
-        decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
-        course = Course(RESPONSES, Means(not_done, final))
-        if not isinstance(decision, Acquired):
-            return course.told(decision)  # type: ignore[no-any-return]
-        claim = decision.claim
-        ask = lambda: self.ask(*asked)  # noqa: E731
-        ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)
-        return await ran  # type: ignore[no-any-return]
 
 
 _blocks: dict[int, Leaving] = {}

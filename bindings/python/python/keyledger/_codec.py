@@ -1,5 +1,8 @@
 """Results of decorated functions as stored responses, and back."""
 
+# What callers bring here may be of any type.
+# pyright: basic
+
 from __future__ import annotations
 
 import json

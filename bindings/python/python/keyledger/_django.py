@@ -1,5 +1,8 @@
 """Responses of Django as what the other adapters know, and back."""
 
+# Django has no types.
+# pyright: basic
+
 from __future__ import annotations
 
 import asyncio

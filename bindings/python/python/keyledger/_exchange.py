@@ -157,7 +157,7 @@ class Exchange:
 
     def _is_mapped(self) -> bool:
         """Whether the app that this is a part of has a handler of its own for errors that nobody handles."""
-        handlers = getattr(self._scope.get("app"), "exception_handlers", None) or {}
+        handlers: Any = getattr(self._scope.get("app"), "exception_handlers", None) or {}
         return HTTPStatus.INTERNAL_SERVER_ERROR in handlers or Exception in handlers
 
     async def _deliver(self, answer: Answer) -> None:

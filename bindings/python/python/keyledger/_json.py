@@ -1,5 +1,8 @@
 """JSON as Python writes it, for the core to read: strictly, and without what JSON cannot hold."""
 
+# What callers bring here may be of any type.
+# pyright: basic
+
 from __future__ import annotations
 
 import json

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, final
 
 from typing_extensions import Self, Unpack
 
+from keyledger._values import Effect
 from keyledger.errors import KeyledgerError
-from keyledger.values import Effect
 
 __all__ = [
     "Acquired",

@@ -41,7 +41,7 @@ def documented(route: Route, settings: dict[str, Any]) -> dict[str, Any]:
     extra = dict(settings.get("openapi_extra") or {})
     others = [each for each in extra.get("parameters", ()) if each.get("name") != KEY_FIELD]
     extra["parameters"] = [*others, _parameter(route)]
-    responses = {**_responses(route), **(settings.get("responses") or {})}
+    responses: dict[Any, Any] = {**_responses(route), **(settings.get("responses") or {})}
     return {**settings, "openapi_extra": extra, "responses": responses}
 
 

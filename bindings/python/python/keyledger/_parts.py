@@ -1,5 +1,8 @@
 """Arguments as text of keys, as fingerprints and as memos."""
 
+# What callers bring here may be of any type.
+# pyright: basic
+
 from __future__ import annotations
 
 import dataclasses

@@ -1,5 +1,8 @@
 """How a drain shows how far it is: a bar of tqdm or rich where one of them is installed, else a line on a terminal."""
 
+# Bars of other libraries: none of them has to be here.
+# pyright: basic
+
 from __future__ import annotations
 
 import sys
@@ -51,7 +54,7 @@ def _tqdm() -> tuple[Show, Callable[[], object]]:
 
 
 def _rich() -> tuple[Show, Callable[[], object]]:
-    from rich.progress import Progress  # noqa: PLC0415 - only where a bar is wanted
+    from rich.progress import Progress  # noqa: PLC0415 - only where a bar is wanted  # pyright: ignore[reportMissingImports]
 
     bar: Any = Progress()
     task = bar.add_task("outbox", total=None)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from keyledger._codec import Codec, ResultNotStored
 from keyledger._native import Acquired, Replay
+from keyledger._refused import Refused, ReplayedFailure
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, TooLarge
-from keyledger.refused import Refused, ReplayedFailure
 
 if TYPE_CHECKING:
     from keyledger._native import Claim, Response

@@ -184,7 +184,7 @@ def held(scope: Connection, question: Asked, claim: Claim) -> Connection:
 
 def guarded(scope: Connection) -> Connection:
     """Without the ways to answer past `send`."""
-    extensions = scope.get("extensions") or {}
+    extensions: dict[str, Any] = scope.get("extensions") or {}
     kept = {name: value for name, value in extensions.items() if not name.startswith("http.response.")}
     return {**scope, "extensions": kept}
 

@@ -20,18 +20,16 @@ from celery.exceptions import Reject
 from celery.utils.log import get_task_logger
 
 import keyledger
+from keyledger._idempotent import Named, Terms, idempotent
 from keyledger._parts import SINGLE
-from keyledger._settling import Errors
+from keyledger._refused import Refused
 from keyledger.errors import InvalidKey
-from keyledger.idempotent import idempotent
-from keyledger.refused import Refused
 
 if TYPE_CHECKING:
-    from keyledger._binding import Rule
-    from keyledger._claims import Span
-    from keyledger._codec import Codec
+    from keyledger._ledger import Ledger
     from keyledger._native import Claim
-    from keyledger.ledger import Ledger
+
+__all__ = ["Settings", "Task", "opened_here"]
 
 _logger = get_task_logger(__name__)
 
@@ -41,7 +39,7 @@ class _Needed(TypedDict):
     effect: str
 
 
-class Settings(_Needed, total=False):
+class Settings(_Needed, Terms, total=False):
     """What a task says of itself, as its option `keyledger`: the arguments of `keyledger.idempotent`, with these differences.
 
     `ledger` may be the path of a file, which every process of the worker opens for itself, shared, after it was forked.
@@ -50,20 +48,8 @@ class Settings(_Needed, total=False):
     """
 
     operation: str
-    scope: str | tuple[str, ...] | Callable[..., Any]
-    key: str | tuple[str, ...] | Callable[..., Any]
-    fingerprint: Rule
-    memo: Rule
-    not_done: Errors
-    final: Errors
-    wait: Span
-    codec: Codec[Any]
-    heartbeat: bool
-    lease: Span
-    retention: Span
-    tombstone: Span
-    remembered_for: Span
-    max_attempts: int
+    scope: Named
+    key: Named
 
 
 class Task(_Task):  # type: ignore[misc]
@@ -115,8 +101,8 @@ class Task(_Task):  # type: ignore[misc]
 
     def _make(self) -> Any:
         settings: dict[str, Any] = {"operation": self.name, "scope": SINGLE, "key": self._task_id, **self.keyledger}
-        ledger = settings.pop("ledger")
-        opened = ledger if callable(ledger) else lambda: opened_here(ledger)
+        ledger: Any = settings.pop("ledger")
+        opened: Any = ledger if callable(ledger) else lambda: opened_here(ledger)
         return idempotent(ledger=opened, on_refused=self._note, **settings)(self.run)
 
     def _note(self, refused: Refused) -> Any:

@@ -17,6 +17,9 @@ Example:
 
 """
 
+# Django has no types.
+# pyright: basic
+
 from __future__ import annotations
 
 import functools

@@ -6,6 +6,41 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from keyledger import _native
 
+__all__ = [
+    "AlreadyOpen",
+    "Ambiguous",
+    "AnsweredNo",
+    "ClaimLost",
+    "ClaimSettled",
+    "Closed",
+    "CompareFailed",
+    "Corrupt",
+    "EntryCancelled",
+    "EntryDead",
+    "EntryError",
+    "EntryHeld",
+    "EntryUnknown",
+    "Forked",
+    "InvalidArgument",
+    "InvalidKey",
+    "KeyConflict",
+    "KeyledgerError",
+    "NoResultYet",
+    "NotFound",
+    "NotParked",
+    "OutboxFull",
+    "Poisoned",
+    "PurposeConflict",
+    "Reentrant",
+    "Storage",
+    "Suspended",
+    "TooLarge",
+    "Unavailable",
+    "UniqueViolation",
+    "WrongFormat",
+    "WrongState",
+]
+
 if TYPE_CHECKING:
     from keyledger._native import Entry, Response
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from stage import Server, serving
 
+from keyledger import Outbox
 from keyledger._native import Drained
-from keyledger.outbox import Outbox
 from keyledger.transports.httpx import AsyncHttpxTransport, HttpxTransport
 from keyledger.transports.requests import RequestsTransport
 

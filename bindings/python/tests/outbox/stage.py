@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from keyledger import _native
-from keyledger.outbox import Outbox
+from keyledger import Outbox, _native
 
 SERVER = Path(__file__).with_name("server.py")
 QUICK = {"backoff": (0.02, 0.1, 2)}

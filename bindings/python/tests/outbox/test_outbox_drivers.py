@@ -13,10 +13,9 @@ from typing import Any
 import pytest
 from stage import Program, eventually, outbox_of
 
-from keyledger import _native, errors
+from keyledger import Outbox, _native, errors
+from keyledger._driver import _OnLoop
 from keyledger._native import Delivery, DeliveryOutcome, Drained, DrainProgress, Lane, Stop
-from keyledger.driver import _OnLoop
-from keyledger.outbox import Outbox
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 

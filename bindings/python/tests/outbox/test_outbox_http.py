@@ -9,9 +9,8 @@ import pytest
 from conftest import Library
 from stage import Server, outbox_of
 
-from keyledger import errors
+from keyledger import Outbox, errors
 from keyledger._native import DeliveryOutcome, Entry, HttpAnswer, HttpRequest, KeyField
-from keyledger.outbox import Outbox
 from keyledger.transports import NotNow, SignedOut
 
 

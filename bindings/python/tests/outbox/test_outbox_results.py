@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 from stage import Program, outbox_of
 
-from keyledger import _native, errors
+from keyledger import Outbox, _native, errors
 from keyledger._native import Delivery, DeliveryOutcome, Enqueue, Entry, Fingerprint, Lane
-from keyledger.outbox import Outbox
 
 
 def yes(delivery: Delivery) -> DeliveryOutcome:

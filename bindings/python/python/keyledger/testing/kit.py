@@ -13,8 +13,8 @@ from keyledger._native import Entry, HttpRequest
 from keyledger.testing.server import Reply, Seen, TransportServer
 
 if TYPE_CHECKING:
-    from keyledger.driver import AnyTransport
-    from keyledger.outbox import Outbox
+    from keyledger._driver import AnyTransport
+    from keyledger._outbox import Outbox
 
 _LEASE_SECONDS = 1.5
 _MARGIN_SECONDS = 1.0

@@ -1,19 +1,22 @@
 """The outbox: requests are stored with their keys before they are sent, and sent until they are answered.
 
-outbox = ledger.outbox(lanes=[Lane.ordered("orders")])
-entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
-with outbox.driver("user-7", HttpxTransport()):
-    response = entry.result(timeout=30)
+Example:
+    outbox = ledger.outbox(lanes=[Lane.ordered("orders")])
+    entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
+    with outbox.driver("user-7", HttpxTransport()):
+        response = entry.result(timeout=30)
+
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict
 
 from keyledger import _native
+from keyledger._driver import AnyTransport, RunningDriver, drain, drain_async
 from keyledger._native import (
     Drained,
     DrainProgress,
@@ -25,14 +28,44 @@ from keyledger._native import (
     Lane,
     Stop,
 )
-from keyledger.driver import AnyTransport, RunningDriver, drain, drain_async
+from keyledger._values import Span
 
 if TYPE_CHECKING:
     from asyncio import Future
 
-Span: TypeAlias = "float | timedelta"
+    from typing_extensions import Unpack
+
 Request: TypeAlias = "HttpRequest | bytes | str"
 Progress: TypeAlias = "bool | Callable[[DrainProgress], object]"
+
+
+class OutboxSettings(TypedDict, total=False):
+    """The settings of an `Outbox`, by name. Spans are seconds or timedeltas."""
+
+    lanes: Iterable[Lane]
+    """Those that there are besides `default`."""
+    lease: Span
+    """How long one try lasts: 30 s."""
+    backoff: tuple[Span, Span, int]
+    """The longest wait after the first try, after any, and what multiplies it: 1 s, 5 min, 2."""
+    max_tries: int
+    """When an entry is given up: after 20."""
+    max_age: Span
+    """When an entry is given up, however few its tries: never."""
+    resend_window: Span
+    """For how long servers remember keys: 23 h. What is in doubt for longer is unknown, and not sent again."""
+    purpose_retention: Span
+    """For how long a purpose is answered with the entry that settled it: 24 h."""
+    retention: Span
+    """For how long settled entries stay: 7 days."""
+    retry_after_max: Span
+    """The longest wait that a server can ask for: 1 h."""
+    retry_budget: tuple[int, Span]
+    """So many retries when it is full, and one more in each span: 100, 1 s."""
+    bounds: tuple[int, int]
+    """How many unsettled entries there may be, and how many bytes their requests may have: 100,000 and 64 MiB."""
+    max_request_bytes: int
+    """1 MiB."""
 
 
 class Outbox(_native.Outbox):
@@ -40,51 +73,28 @@ class Outbox(_native.Outbox):
 
     Its settings hold for this object; lanes are stored. Spans are seconds or timedeltas.
 
-    `lanes`: those that there are besides `default`. `lease` (30 s): how long one try lasts. `backoff` (1 s, 5 min, 2):
-    the longest wait after the first try, after any, and what multiplies it. `max_tries` (20), `max_age` (none): when
-    an entry is given up. `resend_window` (23 h): how long servers remember keys. `purpose_retention` (24 h): how long
-    a purpose is answered with the entry that settled it. `retention` (7 days): how long settled entries stay.
-    `retry_after_max` (1 h): the longest wait that a server can ask for. `retry_budget` (100, 1 s): so many retries
-    when it is full, and one more in each span. `bounds` (100,000; 64 MiB): how many unsettled entries there may be,
-    and how many bytes their requests may have. `max_request_bytes` (1 MiB).
+    Args:
+        ledger: the ledger that it is in.
+        lanes: those that there are besides `default`.
+        lease: how long one try lasts (30 s).
+        backoff: the longest wait after the first try, after any, and what multiplies it (1 s, 5 min, 2).
+        max_tries: when an entry is given up (20).
+        max_age: when it is given up, however few its tries (never).
+        resend_window: for how long servers remember keys (23 h). What is in doubt for longer is unknown, and not sent again.
+        purpose_retention: for how long a purpose is answered with the entry that settled it (24 h).
+        retention: for how long settled entries stay (7 days).
+        retry_after_max: the longest wait that a server can ask for (1 h).
+        retry_budget: so many retries when it is full, and one more in each span (100, 1 s).
+        bounds: how many unsettled entries there may be, and how many bytes their requests may have (100,000; 64 MiB).
+        max_request_bytes: 1 MiB.
+
     """
 
-    def __new__(
-        cls,
-        ledger: _native.Ledger,
-        *,
-        lanes: Iterable[Lane] = (),
-        lease: Span | None = None,
-        backoff: tuple[Span, Span, int] | None = None,
-        max_tries: int | None = None,
-        max_age: Span | None = None,
-        resend_window: Span | None = None,
-        purpose_retention: Span | None = None,
-        retention: Span | None = None,
-        retry_after_max: Span | None = None,
-        retry_budget: tuple[int, Span] | None = None,
-        bounds: tuple[int, int] | None = None,
-        max_request_bytes: int | None = None,
-        **for_tests: Any,
-    ) -> Outbox:
+    def __new__(cls, ledger: _native.Ledger, **settings: Unpack[OutboxSettings]) -> Outbox:
         """Open the outbox of `ledger`. On return the lanes are stored."""
-        return super().__new__(
-            cls,
-            ledger,
-            lanes=list(lanes),
-            lease=lease,
-            backoff=backoff,
-            max_tries=max_tries,
-            max_age=max_age,
-            resend_window=resend_window,
-            purpose_retention=purpose_retention,
-            retention=retention,
-            retry_after_max=retry_after_max,
-            retry_budget=retry_budget,
-            bounds=bounds,
-            max_request_bytes=max_request_bytes,
-            **for_tests,
-        )
+        if "lanes" in settings:
+            settings["lanes"] = list(settings["lanes"])
+        return super().__new__(cls, ledger, **settings)
 
     def enqueue(
         self,
@@ -198,9 +208,7 @@ class Outbox(_native.Outbox):
 
             left = outbox.drain("user-7", transport, until=30, progress=True)
         """
-        return drain(
-            self, scope, transport, until=until, progress=progress, in_flight=in_flight, stop=stop, on_error=on_error
-        )
+        return drain(self, scope, transport, until, progress, in_flight=in_flight, stop=stop, on_error=on_error)
 
     async def drain_async(
         self,
@@ -218,7 +226,7 @@ class Outbox(_native.Outbox):
         Cancelled, it stops as by Ctrl-C: it waits for what is in flight, then is cancelled; a second time at once.
         """
         return await drain_async(
-            self, scope, transport, until=until, progress=progress, in_flight=in_flight, stop=stop, on_error=on_error
+            self, scope, transport, until, progress, in_flight=in_flight, stop=stop, on_error=on_error
         )
 
 

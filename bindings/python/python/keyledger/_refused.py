@@ -21,7 +21,7 @@ class Refused(KeyledgerError):
 
     def __init__(self, decision: Any) -> None:
         self.decision = decision
-        self.code = decision.KIND
+        self.code = decision.KIND  # pyright: ignore[reportIncompatibleVariableOverride]
         self.key_advice: str = decision.key_advice
         self.retry_after_seconds: float | None = getattr(decision, "retry_after_seconds", None)
         super().__init__(decision.advice)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import Enum
 from typing import Any, TypeAlias
 
 from keyledger._native import Acquired, Fingerprint, Gone, InProgress, Mismatch, Parked, Replay
+
+Span: TypeAlias = float | timedelta
+"""A length of time: seconds, or a timedelta."""
 
 Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 """What `begin` answers."""

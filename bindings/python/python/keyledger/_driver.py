@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 from keyledger import _native
 from keyledger._native import Delivery, DeliveryOutcome, Drained, Stop
@@ -20,7 +20,10 @@ from keyledger._progress import showing
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from keyledger.outbox import Outbox, Progress, Span
+    from typing_extensions import Unpack
+
+    from keyledger._outbox import Outbox, Progress
+    from keyledger._values import Span
 
 T = TypeVar("T")
 
@@ -49,6 +52,12 @@ Sends: TypeAlias = "Callable[[Delivery], DeliveryOutcome | Awaitable[DeliveryOut
 AnyTransport: TypeAlias = "Transport | AsyncTransport | Sends"
 
 
+class _Settings(TypedDict):
+    in_flight: int | None
+    stop: Stop | None
+    on_error: Callable[[Exception], object] | None
+
+
 class RunningDriver:
     """A driver at work while its block runs; made by `Outbox.driver`."""
 
@@ -57,17 +66,14 @@ class RunningDriver:
         outbox: Outbox,
         scope: str,
         transport: AnyTransport,
-        *,
-        in_flight: int | None,
-        stop: Stop | None,
-        on_error: Callable[[Exception], object] | None,
+        **settings: Unpack[_Settings],
     ) -> None:
         """Start nothing yet: the block does."""
         self._outbox = outbox
         self._scope = scope
         self._transport = transport
-        self._stop = stop or Stop()
-        self._settings: dict[str, Any] = {"in_flight": in_flight, "stop": self._stop, "on_error": on_error}
+        self._stop = settings["stop"] = settings["stop"] or Stop()
+        self._settings = settings
         self._process = os.getpid()
         self._handle: _native.DriverHandle | None = None
 
@@ -123,17 +129,14 @@ def drain(
     outbox: Outbox,
     scope: str,
     transport: AnyTransport,
-    *,
     until: Span | None,
     progress: Progress,
-    in_flight: int | None,
-    stop: Stop | None,
-    on_error: Callable[[Exception], object] | None,
+    **settings: Unpack[_Settings],
 ) -> Drained:
     """See `Outbox.drain`."""
     if _is_async(transport):
         raise TypeError("this transport is asynchronous; use `await outbox.drain_async(...)`")
-    driver = _native.Driver(outbox, scope, cast("Any", transport), in_flight=in_flight, stop=stop, on_error=on_error)
+    driver = _native.Driver(outbox, scope, cast("Any", transport), **settings)
     _DRAINS.add(driver)
     with showing(progress) as show:
         return driver.drain(until, show)
@@ -143,19 +146,14 @@ async def drain_async(
     outbox: Outbox,
     scope: str,
     transport: AnyTransport,
-    *,
     until: Span | None,
     progress: Progress,
-    in_flight: int | None,
-    stop: Stop | None,
-    on_error: Callable[[Exception], object] | None,
+    **settings: Unpack[_Settings],
 ) -> Drained:
     """See `Outbox.drain_async`."""
-    stop = stop or Stop()
+    stop = settings["stop"] = settings["stop"] or Stop()
     loop = asyncio.get_running_loop()
-    driver = _native.Driver(
-        outbox, scope, _on_loop(transport, loop, stop), in_flight=in_flight, stop=stop, on_error=on_error
-    )
+    driver = _native.Driver(outbox, scope, _on_loop(transport, loop, stop), **settings)
     _DRAINS.add(driver)
     with showing(progress) as show:
         told = None if show is None else _told_on(loop, show)

@@ -9,39 +9,34 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
-from keyledger._claims import Span
 from keyledger._codec import Codec, JsonCodec
 from keyledger._native import Acquired, Operation, Replay
+from keyledger._refused import Refused
 from keyledger._running import Within, begun, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
-from keyledger.refused import Refused
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from keyledger._ledger import Ledger
     from keyledger._typed import Decorator
-    from keyledger.ledger import Ledger
-    from keyledger.values import Effect
+    from keyledger._values import Effect, Span
 
 _TERMS = ("lease", "retention", "tombstone", "remembered_for", "max_attempts")
 
 
-class _Needed(TypedDict):
-    operation: str | Operation
-    scope: str | tuple[str, ...] | Callable[..., Any]
-    key: str | tuple[str, ...] | Callable[..., Any]
+Named = str | tuple[str, ...] | Callable[..., Any]
+"""A parameter's name, several, or a callable that is given the same arguments."""
 
 
-class Settings(_Needed, total=False):
-    """The arguments of `idempotent`, but for its ledger."""
+class Terms(TypedDict, total=False):
+    """The arguments of `idempotent` that a task of Celery's has as well."""
 
-    effect: str
     fingerprint: Rule
     memo: Rule
     not_done: Errors
     final: Errors
     wait: Span
-    on_refused: Callable[[Refused], Any]
     codec: Codec[Any]
     heartbeat: bool
     lease: Span
@@ -49,6 +44,19 @@ class Settings(_Needed, total=False):
     tombstone: Span
     remembered_for: Span
     max_attempts: int
+
+
+class _Needed(TypedDict):
+    operation: str | Operation
+    scope: Named
+    key: Named
+
+
+class Settings(_Needed, Terms, total=False):
+    """The arguments of `idempotent`, but for its ledger."""
+
+    effect: str
+    on_refused: Callable[[Refused], Any]
 
 
 def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Settings]) -> Decorator:
@@ -121,8 +129,9 @@ class _Decoration:
 
     def decorate(self, function: Any) -> Any:
         """The function, to be called as before."""
+        wrapped: Any = function
         if isinstance(function, (classmethod, staticmethod)):
-            return type(function)(self.decorate(function.__func__))
+            return type(wrapped)(self.decorate(wrapped.__func__))
         _refuse_generators(function)
         course = _LazyCourse(function, self.codec, self.means)
         calls = _Calls(self, function, identify_by(function, self.rules), course)
@@ -196,7 +205,7 @@ class _Calls:
                 decision = opened.begin(operation, scope, key, fingerprint)
             if decision.__class__ is Replay:
                 return course.told(decision)
-            if decision.__class__ is not Acquired:
+            if type(decision) is not Acquired:
                 return self.refused(decision)
             return run_claimed(
                 decision.claim,

@@ -1,0 +1,208 @@
+"""The ledger: one handle, for every thread and task of a process."""
+
+from __future__ import annotations
+
+import os
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from keyledger import _native
+from keyledger._claims import RESPONSES, ClaimBlock
+from keyledger._idempotent import Settings, idempotent
+from keyledger._native import Acquired
+from keyledger._outbox import Outbox, OutboxSettings
+from keyledger._running import begun, run_claimed, run_claimed_async
+from keyledger._settling import Course, Errors, Means
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from typing_extensions import Self, Unpack
+
+    from keyledger._native import Claim, Fingerprint, ManualClock, Operation, Response
+    from keyledger._typed import Decorator
+    from keyledger._values import Span
+
+
+class Ledger(_native.Ledger):
+    """A key ledger in one file, or in memory: made by `keyledger.open` and `keyledger.in_memory`.
+
+    Share one among all threads and tasks of a process. Blocking calls return when what they promise is on disk, and let go of the
+    interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
+    """
+
+    def __init__(  # pyright: ignore[reportInconsistentConstructor]
+        self, path: str | os.PathLike[str] | None, **_settings: Any
+    ) -> None:
+        """Opened by then."""
+        self._path = path
+
+    def __repr__(self) -> str:
+        """Which file it is."""
+        return f"<keyledger.Ledger {'in memory' if self._path is None else repr(os.fspath(self._path))}>"
+
+    def idempotent(self, **settings: Unpack[Settings]) -> Decorator:
+        """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
+
+        Example:
+            @ledger.idempotent(operation="receipt", effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
+            def send_receipt(order_id: str) -> None: ...
+        """
+        return idempotent(ledger=self, **settings)
+
+    def claim(
+        self,
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> ClaimBlock:
+        """A block, `with` or `async with`, that holds the claim. Settle it inside.
+
+        Leaving by an error settles it: errors of `final` as a final no, those of `not_done` as released, all others, cancellation
+        and interrupts included, by the record's effect (AtMostOnce is parked, others are released; S8). Leaving without an error and
+        unsettled ends the lease at once (S2), with a `ResourceWarning`. Inside, `keyledger.current_claim()` is the claim, and its lease
+        is renewed by a thread every third of it; `heartbeat=False` leaves that to you.
+
+        Raises:
+            Refused: no claim was granted; `refused.decision` says what instead: `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`.
+            ReplayedFailure: a final no is stored.
+
+        Example:
+            with ledger.claim(CHARGE, "tenant-7", key, fingerprint) as claim:
+                bank.charge(amount, idempotency_key=claim.derive_key("charge"))
+                claim.complete(keyledger.Response.json({"ok": True}))
+
+        """
+        terms: dict[str, Any] = {"memo": memo, "wait": wait}
+        asked = (operation, scope, key, fingerprint)
+        return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
+
+    def run(
+        self,
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        handler: Callable[[Claim], Response],
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> Response:
+        """Begins the key, runs `handler(claim)` if the claim is granted, and settles it; or returns the stored response.
+
+        On return the response is on disk, and every later caller is told the same. A handler may settle the claim itself: what it
+        stored is then the answer. Its errors mean what they mean in `claim`, and are raised.
+
+        Raises:
+            Refused: the handler was not run, and there is no answer (S9).
+            ReplayedFailure: a final no is stored.
+
+        """
+        asked = (operation, scope, key, fingerprint)
+        decision = self.begin(*asked, memo=memo, wait=wait)
+        course = Course(RESPONSES, Means(not_done, final))
+        if not isinstance(decision, Acquired):
+            return course.told(decision)  # type: ignore[no-any-return]
+        claim = decision.claim
+        ask = lambda: self.ask(*asked)  # noqa: E731
+        return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
+
+    async def run_async(
+        self,
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        handler: Callable[[Claim], Awaitable[Response]],
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+        not_done: Errors = (),
+        final: Errors = (),
+        heartbeat: bool = True,
+    ) -> Response:
+        """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3)."""
+        asked = (operation, scope, key, fingerprint)
+        decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
+        course = Course(RESPONSES, Means(not_done, final))
+        if not isinstance(decision, Acquired):
+            return course.told(decision)  # type: ignore[no-any-return]
+        claim = decision.claim
+        ask = lambda: self.ask(*asked)  # noqa: E731
+        ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)
+        return await ran  # type: ignore[no-any-return]
+
+    def outbox(self, **settings: Unpack[OutboxSettings]) -> Outbox:
+        """The client half: requests are stored with their keys before they are sent. The settings are those of `keyledger.Outbox`.
+
+        Example:
+            outbox = ledger.outbox(lease=10, lanes=[keyledger.Lane.ordered("orders")])
+
+        """
+        return Outbox(self, **settings)
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """A handle is of one process.
+
+        Raises `TypeError`, which says what to do.
+        """
+        raise TypeError(
+            "a ledger cannot be copied or sent to another process: open its file there, with shared=True (P2)"
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _class: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open(  # noqa: A001
+    path: str | os.PathLike[str],
+    *,
+    shared: bool = False,
+    clock: ManualClock | None = None,
+    admin_socket: bool = False,
+    max_response_bytes: int | None = None,
+    cache_bytes: int | None = None,
+) -> Ledger:
+    """Opens the ledger file at `path`, or makes it: for this process alone, unless it is `shared`.
+
+    `shared` lets other processes of this machine open the file as well, if they say so too (P2): for several workers of one server.
+    `clock` is a `keyledger.testing.ManualClock`, for tests. `admin_socket` lets the command line reach the open ledger. Bodies of
+    responses are kept up to `max_response_bytes` (1 MiB); `cache_bytes` is memory for pages of the file (64 MiB).
+
+    Raises `AlreadyOpen`, `Unavailable`, `WrongFormat`, `Corrupt`, `Storage`. A file that is refused is not changed (I9).
+
+    Example:
+        with keyledger.open("payments.kl") as ledger:
+            ...
+    """
+    return Ledger(
+        path,
+        shared=shared,
+        clock=clock,
+        admin_socket=admin_socket,
+        max_response_bytes=max_response_bytes,
+        cache_bytes=cache_bytes,
+    )
+
+
+def in_memory(*, clock: ManualClock | None = None, max_response_bytes: int | None = None) -> Ledger:
+    """A ledger that is gone with the process: for tests."""
+    return Ledger(None, clock=clock, max_response_bytes=max_response_bytes)
