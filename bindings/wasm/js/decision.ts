@@ -3,9 +3,9 @@ import type { NativeClaim } from "./native/keyledger.js";
 import { type NativeResponse, StoredResponse } from "./response.js";
 
 /** Yours to run. */
-export interface Acquired {
+export interface Acquired<C = Claim> {
   readonly kind: "acquired";
-  readonly claim: Claim;
+  readonly claim: C;
 }
 /** It was done before; this is the answer that was given then. */
 export interface Replay {
@@ -37,7 +37,7 @@ export interface Gone {
 }
 
 /** What `begin` answers. */
-export type Decision = Acquired | Replay | InProgress | Mismatch | Parked | Gone;
+export type Decision<C = Claim> = Acquired<C> | Replay | InProgress | Mismatch | Parked | Gone;
 
 /** @internal */
 export function decided(native: unknown): Decision {

@@ -5,7 +5,7 @@ import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing, refuse
 import type { Fingerprint, KeyId, Operation } from "./operation.js";
 import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
-import { type ErrorMeans, answerOf, settleError, settleSuccess } from "./run.js";
+import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type Batch, type Row, Transaction } from "./transaction.js";
 import { aborted, afterMs } from "./waiting.js";
@@ -140,16 +140,7 @@ export class LedgerHandle {
     options: BeginOptions & { means?: (error: unknown) => ErrorMeans } = {},
   ): Promise<StoredResponse> {
     const decision = await this.begin(operation, scope, key, fingerprint, options);
-    if (decision.kind !== "acquired") return answerOf(decision);
-    const { claim } = decision;
-    const ask = () => this.ask(operation, scope, key, fingerprint);
-    let answer: Answer;
-    try {
-      answer = await handler(claim);
-    } catch (error) {
-      return settleError(claim, options.means?.(error) ?? "by_effect", error, ask);
-    }
-    return settleSuccess(claim, answer, ask);
+    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), options.means);
   }
 
   /** The stored answer of a key, or null. Waits for nothing. */
@@ -289,13 +280,17 @@ export class LedgerHandle {
   suspend(): void {
     this.#native.suspend();
   }
-  resume(): void {
+  async resume(): Promise<void> {
+    await this.#store.openLater();
+    this.#native.resume();
+  }
+  resumeSync(): void {
     this.#store.open();
     this.#native.resume();
   }
   /** After `poisoned` or `ambiguous`: reads the store anew. */
   reopen(): void {
-    this.#native.reopen();
+    this.#store.over(() => this.#native.reopen());
   }
   /** Lets go of the store, after what was queued is committed. */
   closeSync(): void {

@@ -18,13 +18,14 @@ export interface OperationSettings {
 export class Operation {
   readonly name: string;
   readonly effect: Effect;
-  readonly #settings: OperationSettings;
+  /** @internal */
+  readonly settings: OperationSettings;
   #native: NativeOperation | undefined;
 
   constructor(name: string, effect: Effect, settings: OperationSettings = {}) {
     this.name = name;
     this.effect = effect;
-    this.#settings = { ...settings };
+    this.settings = { ...settings };
   }
 
   static inLedger(name: string, settings?: OperationSettings): Operation {
@@ -39,7 +40,7 @@ export class Operation {
 
   /** Made when it is first used: a declaration may stand before the module is loaded. @internal */
   get native(): NativeOperation {
-    const { leaseMs, retentionMs, tombstoneMs, rememberedForMs, maxAttempts } = this.#settings;
+    const { leaseMs, retentionMs, tombstoneMs, rememberedForMs, maxAttempts } = this.settings;
     this.#native ??= new NativeOperation(
       this.name,
       this.effect,
@@ -85,6 +86,10 @@ export class Fingerprint {
 
   static unchecked(): Fingerprint {
     return new Fingerprint(NativeFingerprint.unchecked());
+  }
+  /** The one whose `hex` is this; undefined is the one that is unchecked. @internal */
+  static ofHex(hex: string | undefined): Fingerprint {
+    return hex === undefined ? Fingerprint.unchecked() : new Fingerprint(NativeFingerprint.ofHex(hex));
   }
   /** Of byte strings (F2). */
   static ofBytes(...parts: Bytes[]): Fingerprint {

@@ -1,7 +1,7 @@
-import type { Claim } from "./claim.js";
 import type { Decision } from "./decision.js";
 import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
+import type { Effect } from "./operation.js";
 import { type Answer, StoredResponse } from "./response.js";
 
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
@@ -29,8 +29,38 @@ export class ReplayedFailure extends Error {
   }
 }
 
+/** What a claim is here: a ledger of this thread has it, or one that is elsewhere. */
+interface Settles {
+  readonly effect: Effect;
+  readonly isSettled: boolean;
+  complete(answer: Answer): Promise<void>;
+  fail(answer: Answer): Promise<void>;
+  release(): Promise<void>;
+  park(reason: string): Promise<void>;
+}
+
+type Ask = () => Decision<unknown> | Promise<Decision<unknown>>;
+
+/** Runs `handler` if the claim is granted, settles with what it returns, and returns that; or the stored answer. */
+export async function runDecided<C extends Settles>(
+  decision: Decision<C>,
+  handler: (claim: C) => Promise<Answer> | Answer,
+  ask: Ask,
+  means: (error: unknown) => ErrorMeans = () => "by_effect",
+): Promise<StoredResponse> {
+  if (decision.kind !== "acquired") return answerOf(decision);
+  const { claim } = decision;
+  let answer: Answer;
+  try {
+    answer = await handler(claim);
+  } catch (error) {
+    return settleError(claim, means(error), error, ask);
+  }
+  return settleSuccess(claim, answer, ask);
+}
+
 /** The stored answer, or the refusal as an error. */
-export function answerOf(decision: Decision): StoredResponse {
+export function answerOf(decision: Decision<unknown>): StoredResponse {
   if (decision.kind === "replay") {
     if (decision.outcome === "failed") throw new ReplayedFailure(decision.response);
     return decision.response;
@@ -42,40 +72,48 @@ export function answerOf(decision: Decision): StoredResponse {
 const isCode = (error: unknown, code: string) => error instanceof KeyledgerError && error.code === code;
 
 /** Settles with what the handler answered; where the claim was settled or lost meanwhile, that counts. */
-export async function settleSuccess(claim: Claim, answer: Answer, ask: () => Decision): Promise<StoredResponse> {
-  if (claim.isSettled) return answerOf(ask());
+export async function settleSuccess(claim: Settles, answer: Answer, ask: Ask): Promise<StoredResponse> {
+  if (claim.isSettled) return answerOf(await ask());
   const response = StoredResponse.of(answer);
   try {
     await claim.complete(response);
     return response;
   } catch (error) {
-    if (isCode(error, "claim_lost")) return answerOf(ask());
+    if (isCode(error, "claim_lost")) return answerOf(await ask());
+    if (isCode(error, "ambiguous")) return answerIfStored(ask, error);
     throw await parkedIfTooLarge(claim, error);
   }
 }
 
+/** After a settlement of which nobody knows whether it was stored. */
+async function answerIfStored(ask: Ask, ambiguous: unknown): Promise<StoredResponse> {
+  const stored = await Promise.resolve().then(ask).catch(() => undefined);
+  if (stored?.kind !== "replay") throw ambiguous;
+  return answerOf(stored);
+}
+
 /** Settles as the error says, and throws it; or tells what was stored meanwhile (I2, S9). */
 export async function settleError(
-  claim: Claim,
+  claim: Settles,
   means: ErrorMeans,
   raised: unknown,
-  ask: () => Decision,
+  ask: Ask,
 ): Promise<StoredResponse> {
   if (claim.isSettled) {
-    const stored = ask();
+    const stored = await ask();
     if (stored.kind === "replay") return answerOf(stored);
     throw raised;
   }
   try {
     await settleAs(claim, means);
   } catch (error) {
-    if (isCode(error, "claim_lost")) return answerOf(ask());
+    if (isCode(error, "claim_lost")) return answerOf(await ask());
     throw await parkedIfTooLarge(claim, error);
   }
   throw raised;
 }
 
-async function settleAs(claim: Claim, means: ErrorMeans): Promise<void> {
+async function settleAs(claim: Settles, means: ErrorMeans): Promise<void> {
   if (typeof means === "string") {
     const [verb, reason] = settlementOfError(means, claim.effect);
     return verb === "park" ? claim.park(reason ?? "") : claim.release();
@@ -84,7 +122,7 @@ async function settleAs(claim: Claim, means: ErrorMeans): Promise<void> {
 }
 
 /** S4: an outcome that cannot be stored releases nothing. */
-async function parkedIfTooLarge(claim: Claim, error: unknown): Promise<unknown> {
+async function parkedIfTooLarge(claim: Settles, error: unknown): Promise<unknown> {
   if (isCode(error, "too_large")) {
     await claim.park(`its outcome could not be stored: ${(error as Error).message}`).catch(() => undefined);
   }

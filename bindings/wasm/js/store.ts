@@ -21,7 +21,9 @@ export interface Store {
   /** Lets go of the store and of its lock. */
   close(): void;
   /** Takes hold again after `close`: for `resume` and `reopen`. */
-  open(): void;
+  open(): void | Promise<void>;
+  /** Whether `open` returns a promise. Such a store stays open over `reopen`, and has no `resumeSync`. */
+  readonly opensLater?: boolean;
 }
 
 /** Where the time comes from. */
@@ -50,6 +52,7 @@ export class GuardedStore implements Store {
   readonly #store: Store;
   readonly durability: Durability;
   #isHeld = true;
+  #isKept = false;
   #isOver = false;
 
   constructor(store: Store) {
@@ -80,15 +83,35 @@ export class GuardedStore implements Store {
     this.#open.sync();
   }
   close(): void {
-    if (!this.#isHeld) return;
+    if (!this.#isHeld || this.#isKept) return;
     this.#isHeld = false;
     this.#store.close();
   }
   open(): void {
+    if (this.#mayOpen()) {
+      if (this.#store.opensLater) throw new Error("this store cannot be opened at once");
+      void this.#store.open();
+      this.#isHeld = true;
+    }
+  }
+  async openLater(): Promise<void> {
+    if (this.#mayOpen()) {
+      await this.#store.open();
+      this.#isHeld = true;
+    }
+  }
+  #mayOpen(): boolean {
     if (this.#isOver) throw new Error("the ledger of this store is closed");
-    if (this.#isHeld) return;
-    this.#store.open();
-    this.#isHeld = true;
+    return !this.#isHeld;
+  }
+  /** Runs `reopen`, which closes and opens; a store that cannot be opened at once stays open meanwhile. */
+  over(reopen: () => void): void {
+    this.#isKept = this.#store.opensLater ?? false;
+    try {
+      reopen();
+    } finally {
+      this.#isKept = false;
+    }
   }
   /** Closes for good. */
   end(): void {

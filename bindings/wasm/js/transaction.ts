@@ -66,25 +66,59 @@ function settled<T>(value: T): T {
   return value;
 }
 
+/** One change of a batch: what is done to which row, and with what. */
+export type Change =
+  | readonly [verb: "put" | "insertUnique", table: string, key: Uint8Array, value: Uint8Array]
+  | readonly [verb: "delete", table: string, key: Uint8Array]
+  | readonly [verb: "compareAndSet", table: string, key: Uint8Array, expected: Uint8Array | null, value: Uint8Array | null];
+
 /** Changes of rows as a value: all of them are made, or none. */
 export class Batch {
   /** @internal */
-  readonly native = new NativeBatch();
+  readonly changes: Change[] = [];
+
+  /** @internal */
+  static of(changes: readonly Change[]): Batch {
+    const batch = new Batch();
+    batch.changes.push(...changes);
+    return batch;
+  }
 
   put(table: string, key: Bytes, value: Bytes): this {
-    this.native.put(table, toBytes(key), toBytes(value));
-    return this;
+    return this.#with("put", table, toBytes(key), toBytes(value));
   }
   delete(table: string, key: Bytes): this {
-    this.native.delete(table, toBytes(key));
-    return this;
+    return this.#with("delete", table, toBytes(key));
   }
   insertUnique(table: string, key: Bytes, value: Bytes): this {
-    this.native.insertUnique(table, toBytes(key), toBytes(value));
-    return this;
+    return this.#with("insertUnique", table, toBytes(key), toBytes(value));
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
-    this.native.compareAndSet(table, toBytes(key), orNull(expected) ?? undefined, orNull(value) ?? undefined);
+    return this.#with("compareAndSet", table, toBytes(key), orNull(expected), orNull(value));
+  }
+  #with(...change: Change): this {
+    this.changes.push(change);
     return this;
+  }
+
+  /** @internal */
+  applyTo(tx: Transaction): void {
+    for (const [verb, table, key, first = null, second = null] of this.changes) {
+      if (verb === "delete") tx.delete(table, key);
+      else if (verb === "compareAndSet") tx.compareAndSet(table, key, first, second);
+      else tx[verb](table, key, first as Uint8Array);
+    }
+  }
+
+  /** @internal */
+  get native(): NativeBatch {
+    const native = new NativeBatch();
+    for (const [verb, table, key, first, second] of this.changes) {
+      if (verb === "put") native.put(table, key, first);
+      else if (verb === "insertUnique") native.insertUnique(table, key, first);
+      else if (verb === "delete") native.delete(table, key);
+      else native.compareAndSet(table, key, first ?? undefined, second ?? undefined);
+    }
+    return native;
   }
 }

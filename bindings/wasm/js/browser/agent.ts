@@ -1,0 +1,176 @@
+import { hostOf } from "../host.js";
+import { LedgerHandle, type LedgerOptions } from "../ledger.js";
+import { Desk } from "../remote/desk.js";
+import type { Outcome } from "../remote/messages.js";
+import { plainError } from "../remote/plain.js";
+import type { Durability } from "../store.js";
+import { Calls } from "./calls.js";
+import type { Between, FromPage, ToPage } from "./messages.js";
+import { OpfsStore } from "./opfs-store.js";
+import { callSoon } from "./soon.js";
+
+/**
+ * What a tab has in its worker. One agent of all the tabs of an origin leads: it has the file, and answers for all. Which one does, a Web
+ * Lock decides; whoever waits for it is the next.
+ */
+export class Agent {
+  readonly #id = crypto.randomUUID();
+  readonly #name: string;
+  readonly #options: LedgerOptions;
+  readonly #tell: (message: ToPage) => void;
+  readonly #calls: Calls;
+  #channel: BroadcastChannel | null = null;
+  #desk: Desk | null = null;
+  #durability: Durability = "best_effort";
+  /** Ends what this agent holds and waits for: the lead, and the sign that it lives. */
+  #life: AbortController | null = null;
+  #lead: Promise<void> = Promise.resolve();
+  #isOpened = false;
+
+  constructor(name: string, options: LedgerOptions, tell: (message: ToPage) => void) {
+    this.#name = name;
+    this.#options = options;
+    this.#tell = tell;
+    this.#calls = new Calls(
+      (to, id, call) => {
+        if (to === this.#id) void this.#desk?.answer(to, id, call).then((outcome) => this.#calls.settle(id, outcome));
+        else this.#post({ kind: "call", to, from: this.#id, id, call });
+      },
+      (id, outcome) => tell({ kind: "outcome", id, outcome }),
+    );
+  }
+
+  /** Takes part: asks who leads, and stands in line for the lead. */
+  show(): void {
+    if (this.#life) return;
+    const life = (this.#life = new AbortController());
+    this.#channel = new BroadcastChannel(`keyledger ${this.#name}`);
+    this.#channel.onmessage = ({ data }) => this.#heard(data as Between);
+    void navigator.locks.request(signOf(this.#id), () => ended(life.signal));
+    this.#lead = this.#standInLine(life.signal).catch((error: unknown) => {
+      if (!life.signal.aborted) this.#failed(error);
+    });
+    this.#post({ kind: "who" });
+  }
+
+  /** Lets go of everything, if no call of this page is under way. The claims of the page end their leases. */
+  hide(): void {
+    if (this.#calls.isIdle) void this.#withdraw();
+  }
+
+  async close(): Promise<void> {
+    await this.#withdraw();
+    this.#tell({ kind: "closed" });
+  }
+
+  async #withdraw(): Promise<void> {
+    this.#life?.abort();
+    this.#life = null;
+    await this.#lead;
+    if (this.#calls.leader !== null) this.#calls.leave(this.#calls.leader);
+    this.#channel?.close();
+    this.#channel = null;
+  }
+
+  from(message: FromPage): void {
+    switch (message.kind) {
+      case "call":
+        return this.#calls.ask(message.id, message.call);
+      case "cancel":
+        return this.#cancel(message.id);
+      case "hide":
+        return this.hide();
+      case "show":
+        return this.show();
+      case "close":
+        return void this.close();
+      default:
+    }
+  }
+
+  #cancel(id: number): void {
+    const to = this.#calls.toOf(id);
+    if (to === this.#id) this.#desk?.cancel(to, id);
+    else if (to !== null) this.#post({ kind: "cancel", to, from: this.#id, id });
+  }
+
+  async #standInLine(life: AbortSignal): Promise<void> {
+    await navigator.locks.request(`keyledger lead ${this.#name}`, { signal: life }, () => this.#leads(life));
+  }
+
+  /** Inside the lock: opens the file, answers for all, and lets go when this tab does. */
+  async #leads(life: AbortSignal): Promise<void> {
+    const store = await OpfsStore.open(this.#name);
+    const ledger = new LedgerHandle(store, hostOf(callSoon), this.#options);
+    const desk = (this.#desk = new Desk(ledger));
+    try {
+      this.#durability = store.durability;
+      this.#post({ kind: "leads", from: this.#id, durability: this.#durability });
+      this.#follow(this.#id, this.#durability);
+      await ended(life);
+      await desk.finish();
+    } finally {
+      this.#desk = null;
+      ledger.closeSync();
+      this.#post({ kind: "leaves", from: this.#id });
+    }
+  }
+
+  #follow(leader: string, durability: Durability): void {
+    this.#calls.follow(leader);
+    if (this.#isOpened) return;
+    this.#isOpened = true;
+    this.#tell({ kind: "opened", durability });
+  }
+
+  #failed(error: unknown): void {
+    this.#tell({ kind: "failed", error: plainError(error) });
+  }
+
+  #heard(message: Between): void {
+    switch (message.kind) {
+      case "who":
+        if (this.#desk) this.#post({ kind: "leads", from: this.#id, durability: this.#durability });
+        return;
+      case "leads":
+        return this.#follow(message.from, message.durability);
+      case "leaves":
+        return this.#calls.leave(message.from);
+      case "call":
+        if (message.to === this.#id) void this.#answer(message);
+        return;
+      case "cancel":
+        if (message.to === this.#id) this.#desk?.cancel(message.from, message.id);
+        return;
+      case "outcome":
+        if (message.to === this.#id && this.#calls.toOf(message.id) === message.from) this.#calls.settle(message.id, message.outcome);
+    }
+  }
+
+  async #answer({ from, id, call }: Between & { kind: "call" }): Promise<void> {
+    const desk = this.#desk;
+    if (desk) this.#watch(desk, from);
+    const outcome: Outcome = desk ? await desk.answer(from, id, call) : { moved: true };
+    this.#post({ kind: "outcome", to: from, from: this.#id, id, outcome });
+  }
+
+  /** The sign of a tab is free when the tab is gone: what it had begun ends then. */
+  #watch(desk: Desk, from: string): void {
+    if (!this.#life || !desk.meets(from)) return;
+    const gone = navigator.locks.request(signOf(from), { signal: this.#life.signal }, () => desk.gone(from));
+    gone.catch(() => undefined);
+  }
+
+  #post(message: Between): void {
+    this.#channel?.postMessage(message);
+  }
+}
+
+const signOf = (id: string) => `keyledger tab ${id}`;
+
+function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

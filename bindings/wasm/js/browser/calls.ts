@@ -1,0 +1,95 @@
+import type { Call, Outcome } from "../remote/messages.js";
+
+/** What may be asked again of the next who leads, when the one before was lost in the middle of it: a second time does nothing new. */
+const AGAIN: ReadonlySet<string> = new Set([
+  ...["begin", "beginMany", "ask", "lookup", "inspect", "get", "scan", "stats", "check", "list", "page", "unlist"],
+  ...["settle", "release", "park", "completeBatch", "heartbeat", "recordStep", "drop", "sweep", "compact", "newKey", "declare"],
+]);
+
+const AMBIGUOUS = "the tab that led was lost in the middle of the call: nobody knows whether it was done";
+
+interface Pending {
+  readonly call: Call;
+  /** Who was asked; null as long as nobody is there to ask. */
+  to: string | null;
+  wasLost: boolean;
+}
+
+/** The calls of one page that have no outcome yet, and whom they were asked of. */
+export class Calls {
+  readonly #pending = new Map<number, Pending>();
+  readonly #send: (to: string, id: number, call: Call) => void;
+  readonly #tell: (id: number, outcome: Outcome) => void;
+  #leader: string | null = null;
+
+  constructor(send: (to: string, id: number, call: Call) => void, tell: (id: number, outcome: Outcome) => void) {
+    this.#send = send;
+    this.#tell = tell;
+  }
+
+  get leader(): string | null {
+    return this.#leader;
+  }
+  get isIdle(): boolean {
+    return this.#pending.size === 0;
+  }
+
+  /** Asks, now or as soon as somebody leads. */
+  ask(id: number, call: Call): void {
+    const pending = { call, to: null, wasLost: false };
+    this.#pending.set(id, pending);
+    this.#ask(id, pending);
+  }
+
+  #ask(id: number, pending: Pending): void {
+    pending.to = this.#leader;
+    if (this.#leader !== null) this.#send(this.#leader, id, pending.call);
+  }
+
+  /** Whom the call was asked of. */
+  toOf(id: number): string | null {
+    return this.#pending.get(id)?.to ?? null;
+  }
+
+  /** `leader` leads from now on: whatever another was asked and never answered is asked again, or is ambiguous. */
+  follow(leader: string): void {
+    if (this.#leader === leader) return;
+    this.#leader = leader;
+    for (const [id, pending] of this.#pending) {
+      if (pending.to === leader) continue;
+      const isLost = pending.to !== null;
+      if (isLost && !AGAIN.has(pending.call.method)) {
+        this.settle(id, { error: { code: "ambiguous", name: "KeyledgerError", message: AMBIGUOUS } });
+        continue;
+      }
+      pending.wasLost ||= isLost;
+      this.#ask(id, pending);
+    }
+  }
+
+  /** `leader` has let go of the ledger: what it has not answered it has not done. */
+  leave(leader: string): void {
+    if (this.#leader !== leader) return;
+    this.#leader = null;
+    for (const pending of this.#pending.values()) if (pending.to === leader) pending.to = null;
+  }
+
+  /** What a call came to. */
+  settle(id: number, outcome: Outcome): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    if ("moved" in outcome) {
+      if (pending.to === this.#leader) this.#leader = null;
+      this.#ask(id, pending);
+      return;
+    }
+    this.#pending.delete(id);
+    this.#tell(id, pending.wasLost ? afterLoss(outcome) : outcome);
+  }
+}
+
+/** Whoever settles a second time is told that the claim is gone, and cannot know whether the first time has settled it. */
+function afterLoss(outcome: Outcome): Outcome {
+  const isClaim = "error" in outcome && ["claim_lost", "claim_settled"].includes(outcome.error.code ?? "");
+  return isClaim ? { error: { ...outcome.error, code: "ambiguous", message: AMBIGUOUS } } : outcome;
+}

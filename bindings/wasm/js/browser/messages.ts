@@ -1,0 +1,29 @@
+import type { LedgerOptions } from "../ledger.js";
+import type { Call, Outcome, PlainError } from "../remote/messages.js";
+import type { Durability } from "../store.js";
+
+/** From a page to its worker. */
+export type FromPage =
+  | { readonly kind: "open"; readonly name: string; readonly options: LedgerOptions }
+  | { readonly kind: "call"; readonly id: number; readonly call: Call }
+  | { readonly kind: "cancel"; readonly id: number }
+  /** The page is left, and may be shown again. */
+  | { readonly kind: "hide" }
+  | { readonly kind: "show" }
+  | { readonly kind: "close" };
+
+/** From a worker to its page. */
+export type ToPage =
+  | { readonly kind: "opened"; readonly durability: Durability }
+  | { readonly kind: "failed"; readonly error: PlainError }
+  | { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: "closed" };
+
+/** Between the workers of an origin's tabs, on a channel that all of them hear. */
+export type Between =
+  | { readonly kind: "who" }
+  | { readonly kind: "leads"; readonly from: string; readonly durability: Durability }
+  | { readonly kind: "leaves"; readonly from: string }
+  | { readonly kind: "call"; readonly to: string; readonly from: string; readonly id: number; readonly call: Call }
+  | { readonly kind: "cancel"; readonly to: string; readonly from: string; readonly id: number }
+  | { readonly kind: "outcome"; readonly to: string; readonly from: string; readonly id: number; readonly outcome: Outcome };

@@ -1,0 +1,125 @@
+import { KeyledgerError } from "../errors.js";
+import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
+import { type Answer, type Bytes, toBytes } from "../response.js";
+import type { Step } from "../claim.js";
+import type { Batch } from "../transaction.js";
+import type { Carrier, PlainClaim } from "./messages.js";
+import { plainResponse } from "./plain.js";
+
+/** The right to run an operation of a ledger that lives elsewhere: as `Claim`, save that everything waits. */
+export class RemoteClaim {
+  readonly keyId: KeyId;
+  /** A number that strictly rises with every claim granted. */
+  readonly fence: number;
+  /** 1 for the first owner of this key id. */
+  readonly attempt: number;
+  readonly effect: Effect;
+  readonly memo: Uint8Array;
+  readonly firstGrantedAtMs: number;
+  readonly #carrier: Carrier;
+  readonly #leaseMs: number;
+  readonly #steps: Step[];
+  #isSettled = false;
+  #isLost = false;
+
+  /** @internal */
+  constructor(carrier: Carrier, plain: PlainClaim, leaseMs: number) {
+    ({ keyId: this.keyId, fence: this.fence, attempt: this.attempt, memo: this.memo } = plain);
+    this.firstGrantedAtMs = plain.firstGrantedAtMs;
+    this.effect = plain.effect as Effect;
+    this.#steps = [...plain.steps];
+    this.#carrier = carrier;
+    this.#leaseMs = leaseMs;
+  }
+
+  get steps(): readonly Step[] {
+    return this.#steps;
+  }
+  /** Whether a call was told that the claim is somebody else's. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+  /** Whether it is used up, or on its way to be. */
+  get isSettled(): boolean {
+    return this.#isSettled;
+  }
+
+  /** A key for a downstream call, equal on every attempt (E3). */
+  deriveKey(name: string): string {
+    return deriveKeyFor(this.keyId, name);
+  }
+
+  /** Renews the lease from now, by the operation's own length or by `leaseMs`. */
+  async heartbeat(leaseMs?: number): Promise<void> {
+    await this.#told("heartbeat", leaseMs ?? this.#leaseMs);
+  }
+  /** It was done, and this is the answer: replayed from now on. */
+  async complete(answer: Answer): Promise<void> {
+    await this.#settle("settle", "complete", plainResponse(answer));
+  }
+  /** A final no, told again to every retry. */
+  async fail(answer: Answer): Promise<void> {
+    await this.#settle("settle", "fail", plainResponse(answer));
+  }
+  /** It surely did not happen: whoever comes next may run it. */
+  async release(): Promise<void> {
+    await this.#settle("release");
+  }
+  /** Nobody knows whether it happened: held for a person. */
+  async park(reason: string): Promise<void> {
+    await this.#settle("park", reason);
+  }
+  /** Stores rows and the answer in one transaction. */
+  async completeBatch(batch: Batch, answer: Answer): Promise<void> {
+    await this.#settle("completeBatch", batch.changes, plainResponse(answer));
+  }
+
+  /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
+  async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
+    const recorded = this.#steps.find((step) => step.name === name);
+    if (recorded) return recorded.value;
+    const value = toBytes(await f(this.deriveKey(name)));
+    await this.recordStep(name, value);
+    return value;
+  }
+  async recordStep(name: string, value: Bytes): Promise<void> {
+    const bytes = toBytes(value);
+    await this.#told("recordStep", name, bytes);
+    this.#steps.push({ name, value: bytes });
+  }
+
+  /** Ends the lease at once, if the claim was not settled. */
+  drop(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#carrier.call("drop", [this.fence]).catch(() => undefined);
+  }
+  [Symbol.dispose](): void {
+    this.drop();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.drop();
+  }
+
+  async #settle(method: string, ...words: unknown[]): Promise<void> {
+    if (this.#isSettled) throw new KeyledgerError("claim_settled", "the claim was settled before");
+    this.#isSettled = true;
+    try {
+      await this.#told(method, ...words);
+    } catch (error) {
+      // What was refused for what it says has settled nothing.
+      const code = error instanceof KeyledgerError ? error.code : null;
+      this.#isSettled = code === "claim_lost" || code === "claim_settled" || code === "ambiguous";
+      throw error;
+    }
+  }
+
+  async #told(method: string, ...words: unknown[]): Promise<void> {
+    try {
+      await this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
+    } catch (error) {
+      if (error instanceof KeyledgerError && error.code === "claim_lost") this.#isLost = true;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import type { Claim } from "../claim.js";
+import type { Decision } from "../decision.js";
+import { KeyledgerError } from "../errors.js";
+import type { LedgerHandle, Resolution } from "../ledger.js";
+import { Fingerprint, type KeyId } from "../operation.js";
+import type { Filter, RecordView } from "../records.js";
+import { Batch, type Change } from "../transaction.js";
+import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse } from "./messages.js";
+import { operationOf, plainError, responseOf } from "./plain.js";
+
+/** How an asked-for key comes. */
+export type PlainBegin = readonly [operation: PlainOperation, scope: string, key: string, fingerprint: string | undefined];
+
+/** A person's verdict. */
+export type PlainResolution = "not_done" | { readonly completed: PlainResponse } | { readonly failed: PlainResponse };
+
+/** What a call needs besides its words: who asks, and what ends a wait. */
+interface Asking {
+  readonly ledger: LedgerHandle;
+  readonly keeping: Keeping;
+  readonly signal: AbortSignal;
+}
+
+/** What the desk keeps for one of those that call: their claims by fence, and their listings by number. */
+class Keeping {
+  readonly claims = new Map<number, Claim>();
+  readonly listings = new Map<number, Generator<RecordView, void, void>>();
+
+  /** The claim stays here; its fence names it. */
+  grant(claim: Claim): PlainClaim {
+    this.claims.set(claim.fence, claim);
+    const { keyId, fence, attempt, effect, memo, firstGrantedAtMs, steps } = claim;
+    return { keyId, fence, attempt, effect, memo, firstGrantedAtMs, steps };
+  }
+
+  decided(decision: Decision): Decision<PlainClaim> {
+    return decision.kind === "acquired" ? { kind: "acquired", claim: this.grant(decision.claim) } : decision;
+  }
+
+  /** Ends the leases of what was not settled. */
+  letGo(): void {
+    for (const claim of this.claims.values()) claim.drop();
+    this.claims.clear();
+    this.listings.clear();
+  }
+}
+
+const asked = ([operation, scope, key, fingerprint]: PlainBegin) =>
+  [operationOf(operation), scope, key, Fingerprint.ofHex(fingerprint)] as const;
+
+const resolutionOf = (plain: PlainResolution): Resolution => {
+  if (plain === "not_done") return plain;
+  return "completed" in plain ? { completed: responseOf(plain.completed) } : { failed: responseOf(plain.failed) };
+};
+
+type Settled = readonly [id: KeyId, fence: number];
+
+/** A claim that this ledger has granted is settled as itself, any other by its fence. */
+async function settle(
+  { ledger, keeping }: Asking,
+  fence: number,
+  byClaim: (claim: Claim) => Promise<void>,
+  byFence: (ledger: LedgerHandle) => void,
+): Promise<void> {
+  const claim = keeping.claims.get(fence);
+  if (!claim) return byFence(ledger);
+  try {
+    await byClaim(claim);
+  } finally {
+    if (claim.isSettled) keeping.claims.delete(fence);
+  }
+}
+
+/** What can be asked for, by name. */
+const ANSWERS = {
+  begin: async ({ ledger, keeping, signal }: Asking, begin: PlainBegin, options: { memo?: Uint8Array; waitMs?: number }) =>
+    keeping.decided(await ledger.begin(...asked(begin), { ...options, signal })),
+  beginMany: async ({ ledger, keeping }: Asking, begins: readonly (readonly [PlainBegin, { memo?: Uint8Array }])[]) => {
+    const all = begins.map(([begin, options]) => {
+      const [operation, scope, key, fingerprint] = asked(begin);
+      return { operation, scope, key, fingerprint, ...options };
+    });
+    return (await ledger.beginMany(all)).map((decision) => keeping.decided(decision));
+  },
+  ask: ({ ledger }: Asking, begin: PlainBegin) => ledger.ask(...asked(begin)),
+  lookup: ({ ledger }: Asking, operation: PlainOperation, scope: string, key: string) =>
+    ledger.lookupSync(operationOf(operation), scope, key),
+  inspect: ({ ledger }: Asking, id: KeyId) => ledger.inspectSync(id),
+  list: ({ ledger, keeping }: Asking, number: number, filter: Filter) => {
+    keeping.listings.set(number, ledger.listSync(filter));
+  },
+  /** A page, or null at the end. */
+  page: ({ keeping }: Asking, number: number, length: number) => {
+    const listing = keeping.listings.get(number);
+    if (!listing) throw new KeyledgerError("unavailable", "the listing was begun elsewhere, by who led before; begin it again");
+    const page: RecordView[] = [];
+    while (page.length < length) {
+      const { value, done } = listing.next();
+      if (done) break;
+      page.push(value);
+    }
+    if (page.length < length) keeping.listings.delete(number);
+    return page;
+  },
+  unlist: ({ keeping }: Asking, number: number) => void keeping.listings.delete(number),
+
+  settle: (asking: Asking, [id, fence]: Settled, verb: "complete" | "fail", response: PlainResponse) =>
+    settle(
+      asking,
+      fence,
+      (claim) => claim[verb](responseOf(response)),
+      (ledger) => ledger.settleSync(id, fence, verb, responseOf(response)),
+    ),
+  release: (asking: Asking, [id, fence]: Settled) =>
+    settle(
+      asking,
+      fence,
+      (claim) => claim.release(),
+      (ledger) => ledger.settleSync(id, fence, "release"),
+    ),
+  park: (asking: Asking, [id, fence]: Settled, reason: string) =>
+    settle(
+      asking,
+      fence,
+      (claim) => claim.park(reason),
+      (ledger) => ledger.settleSync(id, fence, "park", reason),
+    ),
+  heartbeat: ({ ledger, keeping }: Asking, [id, fence]: Settled, leaseMs: number) => {
+    const claim = keeping.claims.get(fence);
+    if (claim) claim.heartbeatSync(leaseMs);
+    else ledger.heartbeatSync(id, fence, leaseMs);
+  },
+  recordStep: async ({ ledger, keeping }: Asking, [id, fence]: Settled, name: string, value: Uint8Array) => {
+    const claim = keeping.claims.get(fence);
+    if (claim) await claim.recordStep(name, value);
+    else ledger.recordStepSync(id, fence, name, value);
+  },
+  completeBatch: (asking: Asking, [id, fence]: Settled, changes: Change[], answer: PlainResponse) =>
+    settle(
+      asking,
+      fence,
+      async (claim) => void (await claim.completeBatch(Batch.of(changes), responseOf(answer))),
+      (ledger) =>
+        ledger.transactionSync((tx) => {
+          Batch.of(changes).applyTo(tx);
+          tx.complete({ keyId: id, fence }, responseOf(answer));
+        }),
+    ),
+  drop: ({ keeping }: Asking, fence: number) => {
+    keeping.claims.get(fence)?.drop();
+    keeping.claims.delete(fence);
+  },
+
+  recover: async ({ ledger, keeping }: Asking, operation: PlainOperation, limit: number) =>
+    (await ledger.recover(operationOf(operation), limit)).map((claim) => keeping.grant(claim)),
+  resolve: ({ ledger }: Asking, id: KeyId, fence: number, resolution: PlainResolution, who: string, note: string) =>
+    ledger.resolveSync(id, fence, resolutionOf(resolution), who, note),
+  resolveMany: ({ ledger }: Asking, filter: Filter, resolution: PlainResolution, who: string, note: string) =>
+    ledger.resolveManySync(filter, resolutionOf(resolution), who, note),
+  forget: ({ ledger }: Asking, id: KeyId, options: object) => ledger.forgetSync(id, options),
+  forgetScope: ({ ledger }: Asking, scope: string, options: object) => ledger.forgetScopeSync(scope, options),
+  sweep: ({ ledger }: Asking, limit: number) => ledger.sweep(limit),
+  stats: ({ ledger }: Asking) => ledger.statsSync(),
+  check: ({ ledger }: Asking) => ledger.checkSync(),
+  compact: ({ ledger }: Asking, options: object) => ledger.compactSync(options),
+  apply: ({ ledger }: Asking, changes: Change[]) => ledger.apply(Batch.of(changes)),
+  get: ({ ledger }: Asking, table: string, key: Uint8Array) => ledger.getSync(table, key),
+  scan: ({ ledger }: Asking, table: string, range: { from?: Uint8Array; to?: Uint8Array | null; limit: number }) =>
+    ledger.scanSync(table, range),
+  newKey: ({ ledger }: Asking) => ledger.newKey(),
+  declare: ({ ledger }: Asking, operation: PlainOperation) => ledger.declare(operationOf(operation)),
+};
+
+/** The calls that can be asked for. */
+export type Answers = typeof ANSWERS;
+
+/** Why a call is ended that would wait on: the ledger goes elsewhere. */
+const MOVED = Symbol("moved");
+
+/** Where a ledger is asked from elsewhere. */
+export class Desk {
+  readonly #ledger: LedgerHandle;
+  readonly #keepings = new Map<string, Keeping>();
+  readonly #running = new Map<string, AbortController>();
+  #isOpen = true;
+
+  constructor(ledger: LedgerHandle) {
+    this.#ledger = ledger;
+  }
+
+  /** Answers the call that `from` has numbered `id`. Never throws. */
+  async answer(from: string, id: number, { method, words }: Call): Promise<Outcome> {
+    if (!this.#isOpen) return { moved: true };
+    const running = new AbortController();
+    const name = `${from} ${id}`;
+    this.#running.set(name, running);
+    try {
+      const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof Answers] as (...words: unknown[]) => unknown);
+      if (!answer) throw new KeyledgerError("invalid_argument", `there is no call ${method}; all sides need the same version of keyledger`);
+      return { value: await answer({ ledger: this.#ledger, keeping: this.#keepingOf(from), signal: running.signal }, ...words) };
+    } catch (error) {
+      return error === MOVED ? { moved: true } : { error: plainError(error) };
+    } finally {
+      this.#running.delete(name);
+    }
+  }
+
+  #keepingOf(from: string): Keeping {
+    let keeping = this.#keepings.get(from);
+    if (!keeping) this.#keepings.set(from, (keeping = new Keeping()));
+    return keeping;
+  }
+
+  /** Whether `from` is somebody new. */
+  meets(from: string): boolean {
+    if (this.#keepings.has(from)) return false;
+    this.#keepingOf(from);
+    return true;
+  }
+
+  /** Ends the wait of a call. */
+  cancel(from: string, id: number): void {
+    this.#running.get(`${from} ${id}`)?.abort();
+  }
+
+  /** Ends what somebody has begun who is gone. */
+  gone(from: string): void {
+    for (const [name, running] of this.#running) if (name.startsWith(`${from} `)) running.abort();
+    this.#keepings.get(from)?.letGo();
+    this.#keepings.delete(from);
+  }
+
+  /** Takes no more calls, ends those that wait, and returns when those that write are done. */
+  async finish(): Promise<void> {
+    this.#isOpen = false;
+    for (const running of this.#running.values()) running.abort(MOVED);
+    while (this.#running.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

@@ -1,0 +1,201 @@
+import type { Decision } from "../decision.js";
+import type { BeginOptions, Resolution } from "../ledger.js";
+import type { Fingerprint, KeyId, Operation } from "../operation.js";
+import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
+import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
+import { type ErrorMeans, runDecided } from "../run.js";
+import type { Durability } from "../store.js";
+import type { Batch, Row } from "../transaction.js";
+import { RemoteClaim } from "./claim.js";
+import type { PlainBegin, PlainResolution } from "./desk.js";
+import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
+import { plainOperation, plainResponse, responseOf } from "./plain.js";
+
+/** How many records come at a time. */
+const PAGE_LENGTH = 100;
+
+/** What `begin` answers where the ledger lives elsewhere. */
+export type RemoteDecision = Decision<RemoteClaim>;
+
+/** One of several begins. */
+export interface RemoteBegin {
+  operation: Operation;
+  scope: string;
+  key: string;
+  fingerprint: Fingerprint;
+  memo?: Bytes;
+}
+
+/** A key ledger that lives in another thread: as `LedgerHandle`, save that everything waits, and that no closure runs in a commit. */
+export class RemoteLedger {
+  readonly #carrier: Carrier;
+  #listings = 0;
+  /** What was synced, as the store says. */
+  readonly durability: () => Durability;
+
+  /** @internal */
+  constructor(carrier: Carrier, durability: Durability) {
+    this.#carrier = carrier;
+    this.durability = () => durability;
+  }
+
+  #call<T>(method: string, ...words: unknown[]): Promise<T> {
+    return this.#carrier.call(method, words) as Promise<T>;
+  }
+
+  /** Asks for a key under a scope and an operation: exactly one caller gets the claim. */
+  async begin(
+    operation: Operation,
+    scope: string,
+    key: string,
+    fingerprint: Fingerprint,
+    options: BeginOptions = {},
+  ): Promise<RemoteDecision> {
+    const { memo, waitMs, signal } = options;
+    signal?.throwIfAborted();
+    const begin = asked(operation, scope, key, fingerprint);
+    const words = [begin, { memo: memo === undefined ? undefined : toBytes(memo), waitMs }];
+    return this.#decided(await this.#carrier.call("begin", words, signal), operation);
+  }
+
+  /** Decides each as if alone, in order, in one commit. */
+  async beginMany(begins: readonly RemoteBegin[]): Promise<RemoteDecision[]> {
+    const all = begins.map(({ operation, scope, key, fingerprint, memo }) => [
+      asked(operation, scope, key, fingerprint),
+      { memo: memo === undefined ? undefined : toBytes(memo) },
+    ]);
+    const decisions = await this.#call<unknown[]>("beginMany", all);
+    return decisions.map((decision, at) => this.#decided(decision, (begins[at] as RemoteBegin).operation));
+  }
+
+  /** As `begin` would answer now, save that nothing is granted. */
+  async ask(operation: Operation, scope: string, key: string, fingerprint: Fingerprint): Promise<RemoteDecision> {
+    return this.#decided(await this.#call("ask", asked(operation, scope, key, fingerprint)), operation);
+  }
+
+  #decided(told: unknown, operation: Operation): RemoteDecision {
+    const decision = told as Decision<PlainClaim>;
+    if (decision.kind === "acquired") {
+      return { kind: "acquired", claim: new RemoteClaim(this.#carrier, decision.claim, operation.leaseMs) };
+    }
+    if (decision.kind !== "replay") return decision;
+    return { ...decision, response: responseOf(decision.response) };
+  }
+
+  /** Begins, runs `handler` if the claim is granted, settles with what it returns, and returns that; or the stored answer. */
+  async run(
+    operation: Operation,
+    scope: string,
+    key: string,
+    fingerprint: Fingerprint,
+    handler: (claim: RemoteClaim) => Promise<Answer> | Answer,
+    options: BeginOptions & { means?: (error: unknown) => ErrorMeans } = {},
+  ): Promise<StoredResponse> {
+    const decision = await this.begin(operation, scope, key, fingerprint, options);
+    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), options.means);
+  }
+
+  /** The stored answer of a key, or null. */
+  async lookup(operation: Operation, scope: string, key: string): Promise<StoredResponse | null> {
+    const found = await this.#call<PlainResponse | null>("lookup", plainOperation(operation), scope, key);
+    return found && responseOf(found);
+  }
+  /** The record of a key id, or null. */
+  async inspect(id: KeyId): Promise<RecordView | null> {
+    const found = await this.#call<RecordView | null>("inspect", id);
+    return found && shown(found);
+  }
+  /** Records by filter, page by page. */
+  async *list(filter: Filter = {}): AsyncGenerator<RecordView, void, void> {
+    const number = (this.#listings += 1);
+    const length = filter.pageSize ?? PAGE_LENGTH;
+    await this.#call("list", number, filter);
+    try {
+      for (;;) {
+        const page = await this.#call<RecordView[]>("page", number, length);
+        yield* page.map(shown);
+        if (page.length < length) return;
+      }
+    } finally {
+      await this.#call("unlist", number);
+    }
+  }
+
+  /** Claims on at most `limit` records whose owners were lost. */
+  async recover(operation: Operation, limit: number): Promise<RemoteClaim[]> {
+    const claims = await this.#call<PlainClaim[]>("recover", plainOperation(operation), limit);
+    return claims.map((claim) => new RemoteClaim(this.#carrier, claim, operation.leaseMs));
+  }
+  /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
+  resolve(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): Promise<void> {
+    return this.#call("resolve", id, fence, plainResolution(resolution), who, note);
+  }
+  /** Resolves every parked record that the filter lets through; says how many. */
+  resolveMany(filter: Filter, resolution: Resolution, who: string, note: string): Promise<number> {
+    return this.#call("resolveMany", filter, plainResolution(resolution), who, note);
+  }
+  forget(id: KeyId, options: { evenIfUnknown?: boolean } = {}): Promise<Forgotten> {
+    return this.#call("forget", id, options);
+  }
+  forgetScope(scope: string, options: { evenIfUnknown?: boolean } = {}): Promise<Forgotten> {
+    return this.#call("forgetScope", scope, options);
+  }
+  sweep(limit: number): Promise<Swept> {
+    return this.#call("sweep", limit);
+  }
+  stats(): Promise<Stats> {
+    return this.#call("stats");
+  }
+  check(): Promise<FileCheck> {
+    return this.#call("check");
+  }
+  /** Gives free pages back. */
+  compact(options: { evenWithClaims?: boolean } = {}): Promise<{ beforeBytes: number; afterBytes: number }> {
+    return this.#call("compact", options);
+  }
+  /** Makes all changes of the batch, or none. */
+  apply(batch: Batch): Promise<void> {
+    return this.#call("apply", batch.changes);
+  }
+  get(table: string, key: Bytes): Promise<Uint8Array | null> {
+    return this.#call("get", table, toBytes(key));
+  }
+  scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
+    const to = range.to == null ? null : toBytes(range.to);
+    return this.#call("scan", table, { from: toBytes(range.from ?? ""), to, limit: range.limit });
+  }
+  /** A new key for a new operation: UUIDv7. */
+  newKey(): Promise<string> {
+    return this.#call("newKey");
+  }
+  /** Throws now what `begin` would throw for this operation. */
+  declare(operation: Operation): Promise<void> {
+    return this.#call("declare", plainOperation(operation));
+  }
+
+  /** Lets go of the ledger; others keep it. */
+  async close(): Promise<void> {
+    await this.#carrier.close();
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
+
+const asked = (operation: Operation, scope: string, key: string, fingerprint: Fingerprint): PlainBegin => [
+  plainOperation(operation),
+  scope,
+  key,
+  fingerprint.hex,
+];
+
+function plainResolution(resolution: Resolution): PlainResolution {
+  if (resolution === "not_done") return resolution;
+  if ("completed" in resolution) return { completed: plainResponse(resolution.completed) };
+  return { failed: plainResponse(resolution.failed) };
+}
+
+/** A record whose response has its methods again. */
+function shown(record: RecordView): RecordView {
+  return { ...record, response: record.response && responseOf(record.response) };
+}

@@ -1,0 +1,52 @@
+import type { FileCheck, Forgotten, RecordView, Stats, Swept } from "../records.js";
+
+/** What is asked of the ledger where it lives. Everything in it can be cloned. */
+export interface Call {
+  readonly method: string;
+  readonly words: readonly unknown[];
+}
+
+/** What a call came to. `moved`: the ledger lives elsewhere by now, and nothing was done. */
+export type Outcome = { readonly value: unknown } | { readonly error: PlainError } | { readonly moved: true };
+
+/** An error that can be cloned. */
+export interface PlainError {
+  readonly code: string | null;
+  readonly name: string;
+  readonly message: string;
+}
+
+/** An operation as it is declared. */
+export interface PlainOperation {
+  readonly name: string;
+  readonly effect: string;
+  readonly settings: object;
+}
+
+/** A response as it is stored. */
+export interface PlainResponse {
+  readonly mediaType: string;
+  readonly body: Uint8Array | null;
+  readonly omitted: { readonly length: number; readonly sha256: Uint8Array } | null;
+}
+
+/** A claim, which stays with the ledger: its fence names it. */
+export interface PlainClaim {
+  readonly keyId: { readonly scope: string; readonly operation: string; readonly key: string };
+  readonly fence: number;
+  readonly attempt: number;
+  readonly effect: string;
+  readonly memo: Uint8Array;
+  readonly firstGrantedAtMs: number;
+  readonly steps: readonly { readonly name: string; readonly value: Uint8Array }[];
+}
+
+/** Whoever carries calls to the ledger, and answers back. */
+export interface Carrier {
+  /** Answers with the value, or throws the error. `signal` ends a call that waits. */
+  call(method: string, words: readonly unknown[], signal?: AbortSignal): Promise<unknown>;
+  /** Lets go of the ledger, as far as this side is concerned. */
+  close(): Promise<void>;
+}
+
+export type { FileCheck, Forgotten, RecordView, Stats, Swept };

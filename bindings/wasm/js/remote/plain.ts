@@ -1,0 +1,29 @@
+import { KeyledgerError, type ErrorCode } from "../errors.js";
+import { type Effect, Operation, type OperationSettings } from "../operation.js";
+import { type Answer, StoredResponse } from "../response.js";
+import type { PlainError, PlainOperation, PlainResponse } from "./messages.js";
+
+export const plainOperation = ({ name, effect, settings }: Operation): PlainOperation => ({ name, effect, settings });
+
+export const operationOf = ({ name, effect, settings }: PlainOperation): Operation =>
+  new Operation(name, effect as Effect, settings as OperationSettings);
+
+export function plainResponse(answer: Answer): PlainResponse {
+  const { mediaType, body, omitted } = StoredResponse.of(answer);
+  return { mediaType, body, omitted };
+}
+
+export function responseOf({ mediaType, body, omitted }: PlainResponse): StoredResponse {
+  return StoredResponse.ofNative([mediaType, body, omitted?.length, omitted?.sha256]);
+}
+
+export function plainError(error: unknown): PlainError {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  return { code: error instanceof KeyledgerError ? error.code : null, name, message };
+}
+
+export function errorOf({ code, name, message }: PlainError): Error {
+  if (code !== null) return new KeyledgerError(code as ErrorCode, message);
+  const error = name === "TypeError" ? new TypeError(message) : new Error(message);
+  return name === error.name ? error : Object.assign(error, { name });
+}
