@@ -26,11 +26,26 @@ interface Look extends KeyId {
 export class Claim {
   readonly #native: NativeClaim;
   readonly #look: Look;
+  #underWay: Promise<unknown> = Promise.resolve();
 
   /** @internal */
   constructor(native: NativeClaim) {
     this.#native = native;
     this.#look = native.look() as Look;
+  }
+
+  /** @internal */
+  get native(): NativeClaim {
+    return this.#native;
+  }
+
+  /** Is fulfilled when no call that was made on it is under way. @internal */
+  async isIdle(): Promise<void> {
+    for (let last; last !== this.#underWay; ) await (last = this.#underWay);
+  }
+  #await<T>(call: Promise<T>): Promise<T> {
+    this.#underWay = Promise.allSettled([this.#underWay, call]);
+    return call;
   }
 
   get keyId(): KeyId {
@@ -102,14 +117,14 @@ export class Claim {
     this.#native.settleSync("release", "", NOTHING);
   }
   async release(): Promise<void> {
-    await this.#native.settle("release", "", NOTHING);
+    await this.#await(this.#native.settle("release", "", NOTHING));
   }
   /** Nobody knows whether it happened: held for a person. */
   parkSync(reason: string): void {
     this.#native.settleSync("park", reason, NOTHING);
   }
   async park(reason: string): Promise<void> {
-    await this.#native.settle("park", reason, NOTHING);
+    await this.#await(this.#native.settle("park", reason, NOTHING));
   }
 
   #settleSync(verb: string, answer: Answer): void {
@@ -118,7 +133,7 @@ export class Claim {
   }
   async #settle(verb: string, answer: Answer): Promise<void> {
     const { mediaType, body } = StoredResponse.of(answer);
-    await this.#native.settle(verb, mediaType, body ?? NOTHING);
+    await this.#await(this.#native.settle(verb, mediaType, body ?? NOTHING));
   }
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
@@ -126,7 +141,7 @@ export class Claim {
     const recorded = this.#native.recordedStep(name) as Uint8Array | null;
     if (recorded !== null) return recorded;
     const value = toBytes(await f(this.deriveKey(name)));
-    await this.#native.recordStep(name, value);
+    await this.#await(this.#native.recordStep(name, value));
     return value;
   }
   stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
@@ -137,7 +152,7 @@ export class Claim {
     return value;
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
-    await this.#native.recordStep(name, toBytes(value));
+    await this.#await(this.#native.recordStep(name, toBytes(value)));
   }
   recordStepSync(name: string, value: Bytes): void {
     this.#native.recordStepSync(name, toBytes(value));
@@ -145,7 +160,7 @@ export class Claim {
 
   /** Stores rows and the response that `f` returns in one transaction. `f` may not wait: it runs inside the commit. */
   async completeWith(f: (tx: Transaction) => Answer): Promise<StoredResponse> {
-    return StoredResponse.ofNative((await this.#native.completeWith(Transaction.answering(f))) as NativeResponse);
+    return StoredResponse.ofNative((await this.#await(this.#native.completeWith(Transaction.answering(f)))) as NativeResponse);
   }
   completeWithSync(f: (tx: Transaction) => Answer): StoredResponse {
     return StoredResponse.ofNative(this.#native.completeWithSync(Transaction.answering(f)) as NativeResponse);

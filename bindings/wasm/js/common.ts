@@ -1,6 +1,19 @@
 export { Claim, type Step } from "./claim.js";
 export type { Acquired, Decision, Gone, InProgress, Mismatch, Parked, Replay } from "./decision.js";
 export { type ErrorCode, KeyledgerError } from "./errors.js";
+export {
+  type Case,
+  type ClaimedHandler,
+  type HttpAnswer,
+  type HttpStored,
+  type IdempotentHandler,
+  type IdempotentOptions,
+  type Keep,
+  type RouteSettings,
+  httpOfStored,
+  idempotent,
+  storedHttp,
+} from "./fetch.js";
 export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution } from "./ledger.js";
 export { MemoryStore } from "./memory-store.js";
 export {

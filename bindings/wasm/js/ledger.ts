@@ -8,7 +8,7 @@ import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes }
 import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type Batch, type Row, Transaction } from "./transaction.js";
-import { aborted, afterMs } from "./waiting.js";
+import { aborted, waited } from "./waiting.js";
 
 const NOTHING = new Uint8Array();
 
@@ -90,20 +90,22 @@ export class LedgerHandle {
   }
 
   async #begun(begin: Begin, until?: Promise<never>): Promise<Decision> {
-    const native = asked(begin);
-    const giveUpAtMs = this.#host.monotonicMs() + (begin.waitMs ?? 0);
-    for (;;) {
-      const decision = decided(await this.#native.begin(asked({ ...begin, waitMs: 0 }), until));
-      const restMs = giveUpAtMs - this.#host.monotonicMs();
-      if (decision.kind !== "in_progress" || restMs <= 0) return decision;
-      const timer = afterMs(Math.min(restMs, decision.retryAfterMs + 1));
-      try {
-        const woken = (await this.#native.begin(native, until ? Promise.race([timer.promise, until]) : timer.promise)) as unknown;
-        if (woken !== undefined) return decided(woken);
-      } finally {
-        timer.stop();
-      }
-    }
+    const [native, atOnce] = [asked(begin), asked({ ...begin, waitMs: 0 })];
+    return waited<Decision>({
+      waitMs: begin.waitMs ?? 0,
+      until,
+      nowMs: () => this.monotonicMs(),
+      ask: async (end, waits) => {
+        const told = (await this.#native.begin(waits ? native : atOnce, end)) as unknown;
+        return told === undefined ? undefined : decided(told);
+      },
+      retryAfterMs: (decision) => (decision.kind === "in_progress" ? decision.retryAfterMs : null),
+    });
+  }
+
+  /** @internal */
+  monotonicMs(): number {
+    return this.#host.monotonicMs();
   }
 
   /** The same at once. It cannot wait for another owner. */

@@ -15,12 +15,25 @@ use crate::object::{bytes, bytes_or_null, list, number, object};
 use crate::promise::promise;
 use crate::transaction::{Closure, JsBatch, answer};
 
-/// None while a call has it, and after it was settled.
-type Place = Rc<RefCell<Option<Claim>>>;
+/// Where a claim is.
+#[derive(Default)]
+struct Place {
+    /// None while a call has it, and after it was settled.
+    held: RefCell<Option<Claim>>,
+    /// One that was settled by its own call, and knows with what.
+    settled: RefCell<Option<Claim>>,
+}
+
+impl Place {
+    fn put_back(&self, claim: Claim) {
+        let place = if claim.settled().is_some() { &self.settled } else { &self.held };
+        place.replace(Some(claim));
+    }
+}
 
 /// A claim. It is settled once; a second time throws `claim_settled`.
 #[wasm_bindgen(js_name = NativeClaim)]
-pub struct JsClaim(AssertUnwindSafe<Place>);
+pub struct JsClaim(AssertUnwindSafe<Rc<Place>>);
 
 /// A settlement by name: `complete`, `fail` with a response, `release`, `park` with a reason.
 pub(crate) fn settlement(verb: &str, text: &str, body: &[u8]) -> Told<Settlement> {
@@ -35,22 +48,29 @@ pub(crate) fn settlement(verb: &str, text: &str, body: &[u8]) -> Told<Settlement
 
 impl JsClaim {
     pub(crate) fn new(claim: Claim) -> Self {
-        Self(AssertUnwindSafe(Rc::new(RefCell::new(Some(claim)))))
+        let place = Place::default();
+        place.put_back(claim);
+        Self(AssertUnwindSafe(Rc::new(place)))
     }
 
     fn take(&self) -> Told<Claim> {
-        self.0.borrow_mut().take().ok_or_else(|| thrown(&Error::ClaimSettled))
+        self.0.held.borrow_mut().take().ok_or_else(|| thrown(&Error::ClaimSettled))
+    }
+
+    /// The claim, for who settles it in its holder's stead; or the settled one, where it knows with what.
+    pub(crate) fn surrender(&self) -> Option<Claim> {
+        self.0.held.take().or_else(|| self.0.settled.take())
     }
 
     pub(crate) fn held(&self) -> Told<Ref<'_, Claim>> {
-        Ref::filter_map(self.0.borrow(), Option::as_ref).map_err(|_| thrown(&Error::ClaimSettled))
+        Ref::filter_map(self.0.held.borrow(), Option::as_ref).map_err(|_| thrown(&Error::ClaimSettled))
     }
 
     /// Runs `act` on the claim outside its place, so that a closure that looks at it is told so and meets no borrow.
     fn with<T>(&self, act: impl FnOnce(&mut Claim) -> Told<T>) -> Told<T> {
         let mut claim = self.take()?;
         let told = act(&mut claim);
-        self.0.replace(Some(claim).filter(|claim| claim.settled().is_none()));
+        self.0.put_back(claim);
         told
     }
 }
@@ -91,13 +111,13 @@ impl JsClaim {
 
     #[wasm_bindgen(js_name = isSettled)]
     pub fn is_settled(&self) -> bool {
-        self.0.borrow().is_none()
+        self.0.held.borrow().is_none()
     }
 
     /// Ends the lease at once, unless it was settled. No I/O (S2).
     #[wasm_bindgen(js_name = letGo)]
     pub fn let_go(&self) {
-        self.0.take();
+        self.0.held.take();
     }
 
     #[wasm_bindgen(js_name = deriveKey)]
@@ -122,7 +142,7 @@ impl JsClaim {
         match self.take()?.settle(settlement) {
             Ok(()) => Ok(()),
             Err(refused) => {
-                self.0.replace(Some(*refused.claim));
+                self.0.put_back(*refused.claim);
                 Err(thrown(&refused.source))
             }
         }
@@ -136,7 +156,7 @@ impl JsClaim {
             match settled.await {
                 Ok(()) => Ok(JsValue::UNDEFINED),
                 Err(refused) => {
-                    place.replace(Some(*refused.claim));
+                    place.put_back(*refused.claim);
                     Err(thrown(&refused.source))
                 }
             }
@@ -160,7 +180,7 @@ impl JsClaim {
         let (mut claim, place) = (self.take()?, self.0.clone());
         Ok(promise(async move {
             let recorded = claim.record_step_async(&name, value).await;
-            place.replace(Some(claim));
+            place.put_back(claim);
             recorded.map(|()| JsValue::UNDEFINED).map_err(failed)
         }))
     }
@@ -181,7 +201,7 @@ impl JsClaim {
         let inside = run.clone();
         Ok(promise(async move {
             let completed = claim.complete_with_async(move |tx| answer(&inside, tx)).await;
-            place.replace(Some(claim).filter(|claim| claim.settled().is_none()));
+            place.put_back(claim);
             run.told(completed.map(|response| shown_response(&response)))
         }))
     }

@@ -17,6 +17,7 @@ mod disk;
 mod error;
 mod fingerprint;
 mod host;
+mod http;
 mod keeping;
 mod ledger;
 mod looking;

@@ -1,0 +1,223 @@
+import { type NativeAnswer, flat, flowingOf, responseOf, wholeOf } from "./answer.js";
+import type { Claim } from "./claim.js";
+import { KeyledgerError } from "./errors.js";
+import { joined } from "./joined.js";
+import { type NativeAsked, NativeRoute } from "./native/keyledger.js";
+
+const NOTHING = new Uint8Array();
+
+interface Conclusion {
+  fields?: string[];
+  answer?: NativeAnswer;
+  error?: unknown;
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** One request under a claim: what the handler answers is held back until its outcome is stored (H8, H9). */
+export class Exchange {
+  /** Is fulfilled when the handler has ended and its outcome is stored, whoever still listens. */
+  readonly isOver: Promise<void>;
+  readonly #route: NativeRoute;
+  readonly #asked: NativeAsked;
+  readonly #claim: Claim;
+  readonly #method: string;
+  readonly #tell: (error: unknown) => void;
+  readonly #heart: ReturnType<typeof setInterval>;
+  #over: () => void = () => {};
+
+  constructor(route: NativeRoute, asked: NativeAsked, claim: Claim, method: string, tell: (error: unknown) => void) {
+    this.#route = route;
+    this.#asked = asked;
+    this.#claim = claim;
+    this.#method = method;
+    this.#tell = tell;
+    this.isOver = new Promise((resolve) => (this.#over = resolve));
+    this.#heart = setInterval(() => this.#beat(), Math.min(route.heartbeatMs, 0x7fffffff));
+  }
+
+  /** Runs the handler, and says what is sent. */
+  async run(handler: (claim: Claim) => Response | Promise<Response>): Promise<Response> {
+    let response: Response;
+    try {
+      response = await handler(this.#claim);
+      if (!(response instanceof Response)) throw new TypeError("the handler has returned what is no Response");
+      if (response.bodyUsed || response.body?.locked) throw new TypeError("the body of the handler's response was read before");
+    } catch (error) {
+      return this.#failed(error);
+    }
+    // What the handler has stored is the answer, and has an end (H14).
+    await this.#claim.isIdle();
+    return this.#route.isStream && !this.#claim.isSettled ? this.#stream(response) : this.#hold(response);
+  }
+
+  /** Holds the body back until it ends or passes the limit. */
+  async #hold(response: Response): Promise<Response> {
+    const reader = response.body?.getReader();
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    try {
+      for (let read; reader && !(read = await reader.read()).done; ) {
+        pieces.push(bytesOf(read.value));
+        length += read.value.length;
+        // One that ends with this, by its own word, is known whole: its length and hash can be told (H11).
+        if (length > this.#route.maxBodyBytes && String(length) !== response.headers.get("content-length")) {
+          return await this.#pastLimit(response, reader, pieces);
+        }
+      }
+    } catch (error) {
+      return this.#failed(error);
+    }
+    const body = joined(pieces, length);
+    const { fields, answer } = await this.#conclude(response, body, false);
+    this.#end();
+    return answer ? responseOf(answer, this.#method) : wholeOf(response, body, fields ?? [], this.#method);
+  }
+
+  async #pastLimit(response: Response, reader: Reader, pieces: Uint8Array[]): Promise<Response> {
+    const { fields, answer } = await this.#conclude(response, NOTHING, true);
+    clearInterval(this.#heart);
+    if (answer) {
+      void this.#drain(reader);
+      return responseOf(answer, this.#method);
+    }
+    const rest = new Pouring(reader, pieces, { ended: () => this.#end(), broken: () => this.#end() });
+    return flowingOf(response, rest.stream, fields ?? []);
+  }
+
+  /** H8: what comes leaves at once; the end is told when it is stored. */
+  #stream(response: Response): Response {
+    let copy: Uint8Array[] | null = [];
+    let length = 0;
+    const poured = new Pouring((response.body ?? empty()).getReader(), [], {
+      passed: (piece) => {
+        length += piece.length;
+        copy = copy === null || length > this.#route.maxBodyBytes ? null : [...copy, piece];
+      },
+      ended: async () => {
+        const isWhole = copy !== null;
+        await this.#conclude(response, isWhole ? joined(copy ?? [], length) : NOTHING, !isWhole);
+        this.#end();
+      },
+      broken: async (error) => void (await this.#failed(error)),
+    });
+    return flowingOf(response, poured.stream, NativeRoute.exposed() as string[]);
+  }
+
+  async #conclude(response: Response, body: Uint8Array, isPastLimit: boolean): Promise<Conclusion> {
+    await this.#claim.isIdle();
+    const { status, headers } = response;
+    const told = await this.#asked.conclude(this.#claim.native, status, flat(headers), body, isPastLimit);
+    return this.#heard(told as Conclusion);
+  }
+
+  async #failed(error: unknown): Promise<Response> {
+    this.#tell(error);
+    await this.#claim.isIdle();
+    const { answer } = this.#heard((await this.#asked.concludeFailure(this.#claim.native)) as Conclusion);
+    this.#end();
+    return responseOf(answer as NativeAnswer, this.#method);
+  }
+
+  #heard(told: Conclusion): Conclusion {
+    if (told.error) this.#tell(told.error);
+    return told;
+  }
+
+  /** A client that has gone does not stop what makes the body (H9). */
+  async #drain(reader: Reader): Promise<void> {
+    try {
+      while (!(await reader.read()).done);
+    } catch (error) {
+      this.#tell(error);
+    }
+    this.#end();
+  }
+
+  /** H10. A claim found lost, or whose ledger is closed, is not renewed any more; what cannot be stored now is tried at the next beat. */
+  #beat(): void {
+    try {
+      this.#claim.heartbeatSync();
+    } catch (error) {
+      const code = error instanceof KeyledgerError ? error.code : "";
+      if (code === "claim_lost" || code === "closed") clearInterval(this.#heart);
+    }
+  }
+
+  #end(): void {
+    clearInterval(this.#heart);
+    this.#over();
+  }
+}
+
+/** What is told of a body that flows. */
+interface Course {
+  passed?: (piece: Uint8Array) => void;
+  ended: () => Promise<void> | void;
+  broken: (error: unknown) => Promise<void> | void;
+}
+
+/** A body that flows. A reader that goes away does not stop what makes it: the rest is read all the same (H9). */
+class Pouring {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #reader: Reader;
+  readonly #pieces: Uint8Array[];
+  readonly #course: Course;
+
+  constructor(reader: Reader, beginning: Uint8Array[], course: Course) {
+    this.#reader = reader;
+    this.#pieces = beginning;
+    this.#course = course;
+    this.stream = new ReadableStream<Uint8Array>({
+      pull: (controller) => this.#pull(controller),
+      cancel: () => void this.#rest(),
+    });
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const beginning = this.#pieces.shift();
+    if (beginning) return controller.enqueue(beginning);
+    try {
+      const piece = await this.#next();
+      if (piece === null) controller.close();
+      else controller.enqueue(piece);
+    } catch (error) {
+      controller.error(error);
+    }
+  }
+
+  /** The next piece; null at the end, when it is stored. */
+  async #next(): Promise<Uint8Array | null> {
+    let read;
+    try {
+      read = await this.#reader.read();
+    } catch (error) {
+      await this.#course.broken(error);
+      throw error;
+    }
+    if (read.done) {
+      await this.#course.ended();
+      return null;
+    }
+    const piece = bytesOf(read.value);
+    this.#course.passed?.(piece);
+    return piece;
+  }
+
+  async #rest(): Promise<void> {
+    try {
+      while ((await this.#next()) !== null);
+    } catch {
+      // It was told of.
+    }
+  }
+}
+
+function bytesOf(piece: unknown): Uint8Array {
+  if (piece instanceof Uint8Array) return piece;
+  throw new TypeError("a body's pieces are Uint8Array");
+}
+
+function empty(): ReadableStream<Uint8Array> {
+  return new ReadableStream({ start: (controller) => controller.close() });
+}

@@ -1,0 +1,259 @@
+import { type NativeAnswer, responseOf } from "./answer.js";
+import { Claim } from "./claim.js";
+import { Exchange } from "./exchange.js";
+import { type RouteOperation, type RouteSettings, routeOf } from "./http.js";
+import { joined } from "./joined.js";
+import { LedgerHandle } from "./ledger.js";
+import type { NativeAsked, NativeClaim, NativeRoute } from "./native/keyledger.js";
+import { aborted, waited } from "./waiting.js";
+
+export { type Case, type HttpAnswer, type HttpStored, type Keep, type RouteSettings, httpOfStored, storedHttp } from "./http.js";
+
+type Awaitable<T> = T | Promise<T>;
+
+/** What answers a request. Its claim is undefined where no key protects the request: another method, or an optional key that is missing. */
+export type ClaimedHandler<Rest extends unknown[]> = (
+  request: Request,
+  claim: Claim | undefined,
+  ...rest: Rest
+) => Awaitable<Response>;
+
+/** What a fetch handler is wrapped with. */
+export type IdempotentOptions<Rest extends unknown[] = unknown[]> = RouteSettings &
+  RouteOperation & {
+    /** The ledger, or what opens it for a request. */
+    ledger: LedgerHandle | ((request: Request, ...rest: Rest) => Awaitable<LedgerHandle>);
+    /**
+     * Whose key it is, by a credential that has been verified before (H13): there is no default. Nothing, or an error, is a 401, and
+     * touches no record.
+     */
+    scope: (request: Request, ...rest: Rest) => Awaitable<string | null | undefined>;
+    /** Is told what no client is: why the ledger does not answer, what a handler, a scope function or a hook has thrown. */
+    onError?: (error: unknown) => void;
+  };
+
+/** A fetch handler that runs once for each key. */
+export interface IdempotentHandler<Rest extends unknown[]> {
+  (request: Request, ...rest: Rest): Promise<Response>;
+  /** Is fulfilled when no request is under way any more, and what their handlers came to is stored: to be awaited before the ledger is closed. */
+  idle(): Promise<void>;
+}
+
+/** Which claims the layers around have, by the request that they gave to their handler. */
+const HELD = new WeakMap<Request, { native: NativeAsked; scope: string; key: string; claim: Claim }[]>();
+
+/**
+ * Wraps a fetch handler: a request with an idempotency key runs it once, and every retry is told that answer. To stand behind whatever
+ * checks credentials.
+ *
+ * The handler runs to its end, and its outcome is stored, whether or not the client is still there; its request has no signal for that
+ * reason. Where one of the further arguments has a `waitUntil`, as in Workers, it is told what to wait for.
+ */
+export function idempotent<Rest extends unknown[]>(
+  handler: ClaimedHandler<Rest>,
+  options: IdempotentOptions<Rest>,
+): IdempotentHandler<Rest> {
+  const guard = new Guard(handler, options);
+  const wrapped = (request: Request, ...rest: Rest) => guard.until(guard.answer(request, rest));
+  return Object.assign(wrapped, { idle: () => guard.idle() });
+}
+
+class Guard<Rest extends unknown[]> {
+  readonly #handler: ClaimedHandler<Rest>;
+  readonly #options: IdempotentOptions<Rest>;
+  readonly #tell: (error: unknown) => void;
+  readonly #running = new Set<Promise<unknown>>();
+  #made: NativeRoute | undefined;
+
+  constructor(handler: ClaimedHandler<Rest>, options: IdempotentOptions<Rest>) {
+    this.#handler = handler;
+    this.#options = options;
+    this.#tell = options.onError ?? ((error) => console.error("keyledger:", error));
+    // With an open ledger the module is there, and a slip in the settings is told at once.
+    if (options.ledger instanceof LedgerHandle) void this.#route;
+  }
+
+  get #route(): NativeRoute {
+    const { ledger: _ledger, scope: _scope, onError: _onError, ...route } = this.#options;
+    return (this.#made ??= routeOf(route as RouteSettings & RouteOperation, this.#tell));
+  }
+
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** It is under way, for `idle`, until it is settled. */
+  until<T>(promise: Promise<T>): Promise<T> {
+    const settled = promise.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#running.add(settled);
+    void settled.then(() => this.#running.delete(settled));
+    return promise;
+  }
+
+  async answer(request: Request, rest: Rest): Promise<Response> {
+    const { ledger } = this.#options;
+    const book = ledger instanceof LedgerHandle ? ledger : await this.#opened(ledger, request, rest);
+    const route = this.#route;
+    const key = route.receive(request.method, request.headers.get("idempotency-key") ?? undefined) as string | NativeAnswer | null;
+    if (key === null) return this.#handler(request, undefined, ...rest);
+    if (typeof key !== "string") return responseOf(key, request.method);
+    const scope = await this.#scopeOf(request, rest);
+    if (scope === null) return this.#refused("no-principal", request);
+    const body = await read(request, route.maxRequestBytes);
+    if (typeof body === "string") return this.#refused(body, request);
+    if (book === null) return this.#refused("not-available", request);
+    return this.#keyed({ request, rest, book, scope, key, body });
+  }
+
+  async #opened(
+    open: (request: Request, ...rest: Rest) => Awaitable<LedgerHandle>,
+    request: Request,
+    rest: Rest,
+  ): Promise<LedgerHandle | null> {
+    try {
+      return await open(request, ...rest);
+    } catch (error) {
+      this.#tell(error);
+      return null;
+    }
+  }
+
+  async #scopeOf(request: Request, rest: Rest): Promise<string | null> {
+    try {
+      const scope = await this.#options.scope(request, ...rest);
+      return typeof scope === "string" ? scope : null;
+    } catch (error) {
+      this.#tell(error);
+      return null;
+    }
+  }
+
+  #refused(name: string, request: Request): Response {
+    return responseOf(this.#route.refusal(name) as NativeAnswer, request.method);
+  }
+
+  async #keyed(asked: Asked<Rest>): Promise<Response> {
+    const { request, rest, book, scope, key, body } = asked;
+    let native: NativeAsked;
+    try {
+      native = this.#ask(asked);
+    } catch (error) {
+      // A scope that L1 refuses is nobody's.
+      this.#tell(error);
+      return this.#refused("no-principal", request);
+    }
+    const held = HELD.get(request) ?? [];
+    const around = held.find((one) => one.scope === scope && one.key === key && one.native.operation === native.operation);
+    if (around) return this.#handler(again(request, body), around.claim, ...rest);
+    const ruling = await this.#ruled(native, book, request);
+    if (ruling === undefined) return new Response(null, { status: 499 });
+    if (ruling.error) this.#tell(ruling.error);
+    if (ruling.answer) return responseOf(ruling.answer, request.method);
+    const claim = new Claim(ruling.claim as NativeClaim);
+    const handed = again(request, body);
+    HELD.set(handed, [...held, { native, scope, key, claim }]);
+    return this.#run(new Exchange(this.#route, native, claim, request.method, this.#tell), handed, rest);
+  }
+
+  #ask({ request, book, scope, key, body }: Asked<Rest>): NativeAsked {
+    const { method, url, headers } = request;
+    const [path, query] = targetOf(url);
+    return this.#route.begin(book.native, scope, key, method, path, query, headers.get("content-type") ?? undefined, body);
+  }
+
+  /** What the ledger says; undefined where the client has gone while it waited: then nothing is granted (P4). */
+  async #ruled(native: NativeAsked, book: LedgerHandle, request: Request): Promise<Ruling | undefined> {
+    const { waitMs } = this.#route;
+    if (waitMs === 0) return (await native.rule(false)) as Ruling;
+    const until = aborted(request.signal);
+    try {
+      return await waited<Ruling>({
+        waitMs,
+        until: until.promise,
+        nowMs: () => book.monotonicMs(),
+        ask: async (end, waits) => (await native.rule(waits, end)) as Ruling | undefined,
+        retryAfterMs: (ruling) => ruling.retryAfterMs ?? null,
+      });
+    } catch (error) {
+      if (request.signal.aborted) return undefined;
+      throw error;
+    } finally {
+      until.stop();
+    }
+  }
+
+  /** From the grant to the handler nothing waits: a request that is aborted before has run nothing. */
+  #run(exchange: Exchange, request: Request, rest: Rest): Promise<Response> {
+    const answer = exchange.run((claim) => this.#handler(request, claim, ...rest));
+    const running = this.until(exchange.isOver);
+    for (const given of rest as { waitUntil?: (promise: Promise<unknown>) => void }[]) {
+      if (typeof given?.waitUntil === "function") given.waitUntil(running);
+    }
+    return answer;
+  }
+}
+
+/** A request with a key. */
+interface Asked<Rest> {
+  request: Request;
+  rest: Rest;
+  book: LedgerHandle;
+  scope: string;
+  key: string;
+  body: Uint8Array;
+}
+
+interface Ruling {
+  claim?: NativeClaim;
+  answer?: NativeAnswer;
+  retryAfterMs?: number | null;
+  error?: unknown;
+}
+
+/** The body, byte for byte; or the case in which it cannot be had. */
+async function read(request: Request, limit: number): Promise<Uint8Array | "too-large" | "unreadable" | "body-consumed"> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null && /^\d+$/.test(announced) && Number(announced) > limit) return "too-large";
+  if (request.bodyUsed || request.body?.locked) return "body-consumed";
+  const body = await readAll(request.body, limit);
+  if (body === "unreadable" || body === "too-large") return body;
+  const isGone = body.length === 0 && request.headers.has("transfer-encoding") && request.body === null;
+  const isOther = announced !== null && /^\d+$/.test(announced) && Number(announced) !== body.length;
+  return isGone || isOther ? "body-consumed" : body;
+}
+
+async function readAll(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | "too-large" | "unreadable"> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  if (stream === null) return joined(pieces, length);
+  const reader = stream.getReader();
+  try {
+    for (let read; !(read = await reader.read()).done; ) {
+      pieces.push(read.value);
+      length += read.value.length;
+      if (length > limit) {
+        reader.cancel().catch(() => undefined);
+        return "too-large";
+      }
+    }
+  } catch {
+    return "unreadable";
+  }
+  return joined(pieces, length);
+}
+
+/** The request as the handler reads it: whole, and with no word of a client that goes away (H9). */
+function again(request: Request, body: Uint8Array): Request {
+  const whole = request.body === null ? {} : { body: body as Uint8Array<ArrayBuffer> };
+  return new Request(request, { ...whole, signal: null });
+}
+
+/** Path and query, as they stand in the URL. */
+function targetOf(url: string): [path: string, query: string] {
+  const target = url.replace(/^[^:/?#]+:\/\/[^/?#]*/, "").replace(/#.*$/s, "");
+  const at = target.indexOf("?");
+  return at < 0 ? [target || "/", ""] : [target.slice(0, at) || "/", target.slice(at + 1)];
+}

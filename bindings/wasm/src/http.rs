@@ -1,0 +1,7 @@
+//! HTTP: what `keyledger-http` says of routes, requests and answers, one method to each of its calls.
+
+mod answer;
+mod asked;
+mod hooks;
+mod route;
+mod setting;
