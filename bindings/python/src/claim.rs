@@ -19,6 +19,14 @@ use crate::waiting::awaitable;
 /// Settle it with `complete`, `fail`, `release` or `park`: once; a second time raises `ClaimSettled`. Where settling failed otherwise the
 /// claim is as it was. As a `with` block it is settled by the record's effect when the block raises. One that is dropped without
 /// being settled ends its lease at once, without I/O (S2).
+///
+/// Example:
+///
+///     match ledger.begin(CHARGE, "user-7", "order-1034", fingerprint):
+///         case Acquired(claim):
+///             with claim:
+///                 bank.charge(990, idempotency_key=claim.derive_key("charge"))
+///                 claim.complete(Response.json({"charged": 990}))
 #[pyclass(name = "Claim", module = "keyledger", frozen)]
 pub(crate) struct PyClaim {
     /// While a call settles the claim, and after it, what stays behind: it is used up, and can still be looked at. Held for moments

@@ -78,6 +78,11 @@ impl PyKeyField {
 /// An HTTP request as the outbox stores it: without its key and without credentials, which are added at each send (O14).
 ///
 /// Raises `InvalidArgument` for what must not be stored, or cannot be sent; `secret` names more fields that carry credentials.
+///
+/// Example:
+///
+///     request = HttpRequest("POST", "https://bank.example/charges", [("Content-Type", "text/plain")], b"1999 cents")
+///     outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
 #[pyclass(name = "HttpRequest", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyHttpRequest {
     request: Request,

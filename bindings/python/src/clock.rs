@@ -6,6 +6,12 @@ use pyo3::prelude::*;
 use crate::argument::Span;
 
 /// A clock that stands still until a test moves it.
+///
+/// Example:
+///
+///     clock = keyledger.testing.ManualClock()
+///     with keyledger.in_memory(clock=clock) as ledger:
+///         clock.advance(3600)
 #[pyclass(name = "ManualClock", module = "keyledger.testing", frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct PyManualClock(pub(crate) ManualClock);

@@ -14,6 +14,7 @@ use crate::response::PyResponse;
 /// Yours to run.
 #[pyclass(module = "keyledger", frozen)]
 pub(crate) struct Acquired {
+    /// The claim: settle it.
     #[pyo3(get)]
     claim: Py<PyClaim>,
 }
@@ -32,12 +33,16 @@ pub(crate) fn nobody_was_told(untold: &Bound<'_, PyAny>) {
 #[pyclass(module = "keyledger", frozen, eq)]
 #[derive(PartialEq)]
 pub(crate) struct Replay {
+    /// What was stored then.
     #[pyo3(get)]
     response: PyResponse,
+    /// `completed`, or `failed` for a final no.
     #[pyo3(get)]
     outcome: String,
+    /// When it was settled, in milliseconds since 1970-01-01 UTC.
     #[pyo3(get)]
     settled_at_ms: u64,
+    /// Until when the answer is kept, in milliseconds since 1970-01-01 UTC.
     #[pyo3(get)]
     expires_at_ms: u64,
 }
@@ -46,8 +51,10 @@ pub(crate) struct Replay {
 #[pyclass(module = "keyledger", frozen, eq)]
 #[derive(PartialEq)]
 pub(crate) struct InProgress {
+    /// For how long this attempt has had the claim.
     #[pyo3(get)]
     running_for_seconds: f64,
+    /// When to ask again with the same key; never longer than the lease.
     #[pyo3(get)]
     retry_after_seconds: f64,
 }
@@ -61,8 +68,10 @@ pub(crate) struct Mismatch {}
 #[pyclass(module = "keyledger", frozen, eq)]
 #[derive(PartialEq)]
 pub(crate) struct Parked {
+    /// Why, such as `owner_lost`, or in the words of whoever parked it.
     #[pyo3(get)]
     reason: String,
+    /// Since when, in milliseconds since 1970-01-01 UTC.
     #[pyo3(get)]
     since_ms: u64,
 }
@@ -147,8 +156,25 @@ macro_rules! data {
                 let fields: &[Bound<'py, PyAny>] = &[$(self.$field.clone().into_bound_py_any(py)?),*];
                 PyTuple::new(py, fields)
             }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                shown(stringify!($name), &[$(stringify!($field)),*], &self.__getnewargs__(py)?)
+            }
         }
     };
+}
+
+/// As it would be made.
+fn shown(class: &str, names: &[&str], values: &Bound<'_, PyTuple>) -> PyResult<String> {
+    let fields = names.iter().zip(values.iter()).map(|(name, value)| Ok(format!("{name}={}", value.repr()?)));
+    Ok(format!("{class}({})", fields.collect::<PyResult<Vec<_>>>()?.join(", ")))
+}
+
+#[pymethods]
+impl Acquired {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Acquired({})", self.claim.bind(py).repr()?))
+    }
 }
 
 data!(Replay { response: PyResponse, outcome: String, settled_at_ms: u64, expires_at_ms: u64 });

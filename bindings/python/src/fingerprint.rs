@@ -9,6 +9,11 @@ use crate::error::invalid_argument;
 use crate::json;
 
 /// What was asked, as a hash that tells a retry from another request under the same key; or `unchecked`, said on purpose (F7).
+///
+/// Example:
+///
+///     assert Fingerprint.of_json({"a": 1, "b": [2]}) == Fingerprint.of_json_text('{ "b": [2.0], "a": 1 }')
+///     assert Fingerprint.unchecked().hex is None
 #[pyclass(name = "Fingerprint", module = "keyledger", frozen, eq, hash, from_py_object)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyFingerprint(pub(crate) Fingerprint);

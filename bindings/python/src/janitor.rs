@@ -18,6 +18,11 @@ use crate::operation::PyOperation;
 /// Arguments: `interval` between steps (60 seconds, give or take a fifth), `batch` (1,000 records to a transaction), `recover`, pairs of an
 /// operation and a handler: it is given the claim on a lapsed or parked record, finds out what happened, and settles it; an error of it
 /// ends the lease. `on_error` is called with the exception when a step fails; it is tried again with backoff.
+///
+/// Example:
+///
+///     with Janitor(ledger, interval=30, recover=[(CHARGE, lambda claim: claim.complete("found in the bank's log"))]):
+///         pass  # the program
 #[pyclass(name = "Janitor", module = "keyledger", frozen)]
 pub(crate) struct PyJanitor(Mutex<Option<Janitor>>);
 

@@ -53,6 +53,10 @@ impl PyKeyId {
 }
 
 /// A key that depends on `namespace` and `parts` alone: a UUID, equal in every language (F6).
+///
+/// Example:
+///
+///     assert derive_key("my shop", b"cart 42") == derive_key("my shop", b"cart 42")
 #[pyfunction]
 #[pyo3(signature = (namespace, *parts))]
 pub(crate) fn derive_key(namespace: &str, parts: Vec<Vec<u8>>) -> String {

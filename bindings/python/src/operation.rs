@@ -6,6 +6,10 @@ use pyo3::prelude::*;
 use crate::argument::{Span, effect, seconds};
 
 /// An operation: its name, its effect, and for how long it matters.
+///
+/// Example:
+///
+///     CHARGE = Operation("charge", "repeatable", lease=60, retention=30 * 24 * 3600)
 #[pyclass(name = "Operation", module = "keyledger", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyOperation(pub(crate) Operation);
@@ -31,16 +35,19 @@ impl PyOperation {
         PyOperation(with(operation, max_attempts, Operation::max_attempts))
     }
 
+    /// What it is called in the ledger.
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
     }
 
+    /// `in_ledger`, `repeatable` or `at_most_once`.
     #[getter]
     fn effect(&self) -> &'static str {
         self.0.effect().as_str()
     }
 
+    /// For how long a claim is granted, and renewed.
     #[getter]
     fn lease_seconds(&self) -> f64 {
         seconds(self.0.lease_time())

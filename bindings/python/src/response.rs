@@ -7,6 +7,11 @@ use pyo3::types::{PyBytes, PyDict, PyTuple};
 use crate::fingerprint::json_text;
 
 /// What a handler answered: a media type and a body.
+///
+/// Example:
+///
+///     assert Response.json({"charged": 990}).body == b'{"charged":990}'
+///     assert Response("text/csv", b"1,2").media_type == "text/csv"
 #[pyclass(name = "Response", module = "keyledger", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyResponse(pub(crate) Response);
@@ -22,11 +27,13 @@ impl PyResponse {
         })
     }
 
+    /// `application/octet-stream`.
     #[staticmethod]
     fn of_bytes(body: Vec<u8>) -> Self {
         PyResponse(Response::bytes(body))
     }
 
+    /// `text/plain; charset=utf-8`.
     #[staticmethod]
     fn of_text(body: String) -> Self {
         PyResponse(Response::text(body))
@@ -44,11 +51,13 @@ impl PyResponse {
         PyResponse(Response::empty())
     }
 
+    /// Empty if there is none.
     #[getter]
     fn media_type(&self) -> &str {
         self.0.media_type()
     }
 
+    /// The bytes; None if they were over the limit: see `omitted`.
     #[getter]
     fn body<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         self.0.stored_bytes().map(|bytes| PyBytes::new(py, bytes))

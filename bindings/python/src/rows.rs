@@ -17,6 +17,15 @@ use crate::waiting::awaitable;
 /// A transaction on the ledger's own tables, for the function that it is given to and no longer.
 ///
 /// Reads see what the transaction has written. Keys and values are bytes; a table is there as soon as a row is in it.
+///
+/// Example:
+///
+///     def count(tx: Transaction) -> int:
+///         visits = int(tx.get("visits", b"ann") or b"0") + 1
+///         tx.put("visits", b"ann", str(visits).encode())
+///         return visits
+///
+///     assert ledger.transaction(count) == 1
 #[pyclass(name = "Transaction", module = "keyledger", frozen)]
 #[derive(Default)]
 pub(crate) struct PyTransaction {
@@ -82,6 +91,11 @@ impl PyTransaction {
 }
 
 /// Changes of rows as a value. Applied in order, whole or not at all. Each method returns the batch itself.
+///
+/// Example:
+///
+///     ledger.apply(Batch().insert_unique("users", b"ann", b"").put("visits", b"ann", b"0"))
+///     assert ledger.scan("users") == [(b"ann", b"")]
 #[pyclass(name = "Batch", module = "keyledger", frozen)]
 pub(crate) struct PyBatch(Mutex<Batch>);
 

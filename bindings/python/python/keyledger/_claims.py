@@ -83,7 +83,13 @@ def _drop(claim: Claim) -> None:
 
 
 class ClaimBlock:
-    """`with ledger.claim(...) as claim:`, or `async with`. One use."""
+    """A block that holds a claim: made by `Ledger.claim`, for `with` or `async with`. One use.
+
+    Example:
+        with ledger.claim(CHARGE, "user-7", "order-1034", fingerprint) as claim:
+            claim.complete("charged")
+
+    """
 
     def __init__(
         self, ledger: Ledger, asked: tuple[Any, ...], terms: dict[str, Any], means: Means, *, heartbeat: bool

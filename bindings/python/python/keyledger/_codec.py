@@ -39,6 +39,12 @@ class Codec(Generic[R]):
             def decode(self, response: keyledger.Response) -> bytes:
                 return keyledger.stored_body(response)
 
+        @ledger.idempotent(operation="invoice", effect="repeatable", scope="user", key="order", codec=Pdf())
+        def invoice(user: str, order: str) -> bytes:
+            return b"%PDF"
+
+        assert invoice("user-7", "order-1034") == b"%PDF"
+
     """
 
     def encode(self, result: R) -> Response:
@@ -72,7 +78,18 @@ class JsonCodec(Codec[R]):
     JSON. Errors of other classes are replayed as `ReplayedFailure`.
 
     Example:
-        codec = keyledger.JsonCodec(Receipt, raises=(CardDeclined,))
+        class CardDeclined(Exception):
+            pass
+
+        @ledger.idempotent(
+            operation="charge",
+            effect="repeatable",
+            scope="user",
+            key="order",
+            final=(CardDeclined,),
+            codec=keyledger.JsonCodec(int, raises=(CardDeclined,)),
+        )
+        def charge(user: str, order: str) -> int: ...
 
     """
 
@@ -116,6 +133,9 @@ def stored_body(response: Response) -> bytes:
 
     Raises:
         TooLarge: they were over the ledger's limit and are not stored, only their length and SHA-256 (S4). It was done.
+
+    Example:
+        assert keyledger.stored_body(keyledger.Response.of_text("paid")) == b"paid"
 
     """
     body = response.body

@@ -27,7 +27,11 @@ def current_claim() -> Claim:
         RuntimeError: there is none here.
 
     Example:
-        bank.charge(amount, idempotency_key=keyledger.current_claim().derive_key("charge"))
+        @ledger.idempotent(operation="charge", effect="repeatable", scope="user", key="order")
+        def charge(user: str, order: str) -> None:
+            bank.charge(990, idempotency_key=keyledger.current_claim().derive_key("charge"))
+
+        charge("user-7", "order-1034")
 
     """
     within = _within.get()

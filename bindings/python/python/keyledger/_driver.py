@@ -33,6 +33,16 @@ class Transport(Protocol):
 
     It neither begins nor waits past `delivery.lease_left_seconds`, and says what came of it.
     What it raises counts as a retry whose outcome is unknown, and is told to `sys.unraisablehook`.
+
+    Example:
+        class OverTheWire:
+            def send(self, delivery: Delivery) -> DeliveryOutcome:
+                if not bank.charge(990, idempotency_key=delivery.key):
+                    return DeliveryOutcome.retry("the bank is closed")
+                return DeliveryOutcome.yes("charged")
+
+        outbox.drain("user-7", OverTheWire())
+
     """
 
     def send(self, delivery: Delivery, /) -> DeliveryOutcome:
@@ -41,7 +51,16 @@ class Transport(Protocol):
 
 
 class AsyncTransport(Protocol):
-    """Sends deliveries, in asyncio. The rules are those of `Transport`."""
+    """Sends deliveries, in asyncio. The rules are those of `Transport`.
+
+    Example:
+        class OverTheWire:
+            async def send(self, delivery: Delivery) -> DeliveryOutcome:
+                return DeliveryOutcome.yes("charged")
+
+        asyncio.run(outbox.drain_async("user-7", OverTheWire()))
+
+    """
 
     async def send(self, delivery: Delivery, /) -> DeliveryOutcome:
         """Send one delivery and say what came of it."""

@@ -95,8 +95,12 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back.
 
     Example:
-        @ledger.idempotent(operation="charge", effect="repeatable", scope="user_id", key="order_id")
-        def charge(user_id: str, order_id: str, amount: int) -> dict[str, str]: ...
+        @keyledger.idempotent(ledger=ledger, operation="charge", effect="repeatable", scope="user_id", key="order_id")
+        def charge(user_id: str, order_id: str, amount: int) -> dict[str, int]:
+            bank.charge(amount, idempotency_key=keyledger.current_claim().derive_key("charge"))
+            return {"charged": amount}
+
+        assert charge("user-7", "order-1034", 990) == charge("user-7", "order-1034", 990) == {"charged": 990}
 
     """
     opened: Callable[[], Ledger] = ledger if callable(ledger) else lambda: ledger

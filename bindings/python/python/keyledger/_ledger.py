@@ -29,6 +29,17 @@ class Ledger(_native.Ledger):
 
     Share one among all threads and tasks of a process. Blocking calls return when what they promise is on disk, and let go of the
     interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
+
+    Example:
+        with keyledger.open("payments.kl") as ledger:
+            match ledger.begin(CHARGE, "user-7", "order-1034", keyledger.fingerprint({"cents": 990})):
+                case keyledger.Acquired(claim):
+                    claim.complete("charged")
+                case keyledger.Replay(response):
+                    print(response.body)
+                case other:
+                    print(other.advice)
+
     """
 
     def __init__(  # pyright: ignore[reportInconsistentConstructor]
@@ -47,6 +58,9 @@ class Ledger(_native.Ledger):
         Example:
             @ledger.idempotent(operation="receipt", effect="at_most_once", scope=keyledger.SINGLE, key="order_id")
             def send_receipt(order_id: str) -> None: ...
+
+            send_receipt("order-1034")
+
         """
         return idempotent(ledger=self, **settings)
 
@@ -75,9 +89,9 @@ class Ledger(_native.Ledger):
             ReplayedFailure: a final no is stored.
 
         Example:
-            with ledger.claim(CHARGE, "tenant-7", key, fingerprint) as claim:
-                bank.charge(amount, idempotency_key=claim.derive_key("charge"))
-                claim.complete(keyledger.Response.json({"ok": True}))
+            with ledger.claim(CHARGE, "user-7", "order-1034", fingerprint) as claim:
+                bank.charge(990, idempotency_key=claim.derive_key("charge"))
+                claim.complete(keyledger.Response.json({"charged": 990}))
 
         """
         terms: dict[str, Any] = {"memo": memo, "wait": wait}
@@ -107,6 +121,14 @@ class Ledger(_native.Ledger):
             Refused: the handler was not run, and there is no answer (S9).
             ReplayedFailure: a final no is stored.
 
+        Example:
+            def charge(claim: keyledger.Claim) -> keyledger.Response:
+                bank.charge(990, idempotency_key=claim.derive_key("charge"))
+                return keyledger.Response.json({"charged": 990})
+
+            first = ledger.run(CHARGE, "user-7", "order-1034", fingerprint, charge)
+            assert ledger.run(CHARGE, "user-7", "order-1034", fingerprint, charge) == first
+
         """
         asked = (operation, scope, key, fingerprint)
         decision = self.begin(*asked, memo=memo, wait=wait)
@@ -131,7 +153,15 @@ class Ledger(_native.Ledger):
         final: Errors = (),
         heartbeat: bool = True,
     ) -> Response:
-        """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3)."""
+        """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3).
+
+        Example:
+            async def charge(claim: keyledger.Claim) -> keyledger.Response:
+                return keyledger.Response.json({"charged": 990})
+
+            asyncio.run(ledger.run_async(CHARGE, "user-7", "order-1034", fingerprint, charge))
+
+        """
         asked = (operation, scope, key, fingerprint)
         decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
         course = Course(RESPONSES, Means(not_done, final))
@@ -183,15 +213,25 @@ def open(  # noqa: A001
 ) -> Ledger:
     """Opens the ledger file at `path`, or makes it: for this process alone, unless it is `shared`.
 
-    `shared` lets other processes of this machine open the file as well, if they say so too (P2): for several workers of one server.
-    `clock` is a `keyledger.testing.ManualClock`, for tests. `admin_socket` lets the command line reach the open ledger. Bodies of
-    responses are kept up to `max_response_bytes` (1 MiB); `cache_bytes` is memory for pages of the file (64 MiB).
+    Args:
+        path: the file. It is made if it is not there; its folder is not.
+        shared: other processes of this machine may open the file as well, if they say so too (P2): for several workers of one server.
+        clock: a `keyledger.testing.ManualClock`, for tests.
+        admin_socket: the command line reaches the ledger while it is open.
+        max_response_bytes: how long the body of a response may be to be kept (1 MiB).
+        cache_bytes: memory for pages of the file (64 MiB).
 
-    Raises `AlreadyOpen`, `Unavailable`, `WrongFormat`, `Corrupt`, `Storage`. A file that is refused is not changed (I9).
+    Raises:
+        AlreadyOpen: another process or handle has the file, and not both are `shared`.
+        Unavailable: it cannot be read or made right now.
+        WrongFormat: it is no ledger, or one of a later version. No file that is refused is changed (I9).
+        Corrupt: it is damaged.
+        Storage: the operating system refused.
 
     Example:
         with keyledger.open("payments.kl") as ledger:
-            ...
+            print(ledger.stats().completed)
+
     """
     return Ledger(
         path,
@@ -204,5 +244,12 @@ def open(  # noqa: A001
 
 
 def in_memory(*, clock: ManualClock | None = None, max_response_bytes: int | None = None) -> Ledger:
-    """A ledger that is gone with the process: for tests."""
+    """A ledger that is gone with the process: for tests. `clock` and `max_response_bytes` are those of `open`.
+
+    Example:
+        clock = keyledger.testing.ManualClock()
+        with keyledger.in_memory(clock=clock) as ledger:
+            clock.advance(60)
+
+    """
     return Ledger(None, clock=clock, max_response_bytes=max_response_bytes)

@@ -5,7 +5,6 @@ Example:
     entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
     with outbox.driver("user-7", HttpxTransport()):
         response = entry.result(timeout=30)
-
 """
 
 from __future__ import annotations
@@ -88,6 +87,10 @@ class Outbox(_native.Outbox):
         bounds: how many unsettled entries there may be, and how many bytes their requests may have (100,000; 64 MiB).
         max_request_bytes: 1 MiB.
 
+    Example:
+        outbox = ledger.outbox(lease=10, lanes=[Lane.ordered("orders")])
+        outbox.enqueue("user-7", "charge", b"1999 cents", purpose="pay cart 42", lane="orders")
+
     """
 
     def __new__(cls, ledger: _native.Ledger, **settings: Unpack[OutboxSettings]) -> Outbox:
@@ -123,7 +126,9 @@ class Outbox(_native.Outbox):
         `OutboxFull`, `InvalidKey`, `InvalidArgument` for a lane that was not declared, `TooLarge`; nothing is stored
         then.
 
+        Example:
             entry, created = outbox.enqueue("user-7", "mail", b"...", purpose="welcome user-7")
+
         """
         asked = _asked(
             scope, operation, request, media_type, purpose, lane, key, fingerprint, send_by, even_if_answered
@@ -144,7 +149,13 @@ class Outbox(_native.Outbox):
         send_by: datetime | int | None = None,
         even_if_answered: bool = False,
     ) -> Future[Enqueued]:
-        """`enqueue` in asyncio. It is stored even if the task is cancelled while it waits."""
+        """`enqueue` in asyncio. It is stored even if the task is cancelled while it waits.
+
+        Example:
+            async def welcome(user: str) -> None:
+                await outbox.enqueue_async(user, "mail", b"...", purpose=f"welcome {user}")
+
+        """
         asked = _asked(
             scope, operation, request, media_type, purpose, lane, key, fingerprint, send_by, even_if_answered
         )
@@ -154,6 +165,13 @@ class Outbox(_native.Outbox):
         """Yield the entry as it is, and again with each change that is seen, until it is settled.
 
         Raises `NotFound` where there is no such entry, also when it was swept meanwhile.
+
+        Example:
+            entry, created = outbox.enqueue("user-7", "mail", b"...", purpose="welcome user-7")
+            with outbox.driver("user-7", transport):
+                for seen in outbox.changes_of(entry):
+                    print(seen.state, seen.tries)
+
         """
         last = -1
         while True:
@@ -174,15 +192,18 @@ class Outbox(_native.Outbox):
     ) -> RunningDriver:
         """Keep a scope going while a block runs: lease what is due, send it over `transport`, settle it.
 
-            with outbox.driver("user-7", transport): ...          # sends on threads of its own
-            async with outbox.driver("user-7", transport): ...    # coroutines of the transport run on this event loop
-
         A transport is a callable that is given a `Delivery` and returns a `DeliveryOutcome`, or an object with
         `send(delivery)`, and perhaps with `has_other_credentials(scope)`; either may be `async`. `in_flight` (8): how
         many are sent at a time. `on_error` is called on the driver's thread when a call of the outbox fails.
 
-        Leaving the block leases nothing more, and waits until what is in flight is sent and settled, or its leases are
-        over.
+        `async with outbox.driver(...)` runs coroutines of the transport on this event loop. Leaving the block leases
+        nothing more, and waits until what is in flight is sent and settled, or its leases are over.
+
+        Example:
+            entry, created = outbox.enqueue("user-7", "mail", b"...", purpose="welcome user-7")
+            with outbox.driver("user-7", transport):
+                entry.result(timeout=30)
+
         """
         return RunningDriver(self, scope, transport, in_flight=in_flight, stop=stop, on_error=on_error)
 
@@ -206,7 +227,10 @@ class Outbox(_native.Outbox):
         Ctrl-C stops it cleanly: nothing more is leased, what is in flight is waited for, then KeyboardInterrupt is
         raised. A second one is raised at once.
 
+        Example:
             left = outbox.drain("user-7", transport, until=30, progress=True)
+            assert left.unsettled == 0
+
         """
         return drain(self, scope, transport, until, progress, in_flight=in_flight, stop=stop, on_error=on_error)
 
@@ -224,6 +248,11 @@ class Outbox(_native.Outbox):
         """`drain` in asyncio: coroutines of the transport run on this event loop.
 
         Cancelled, it stops as by Ctrl-C: it waits for what is in flight, then is cancelled; a second time at once.
+
+        Example:
+            async def send_all() -> None:
+                await outbox.drain_async("user-7", transport, until=30)
+
         """
         return await drain_async(
             self, scope, transport, until, progress, in_flight=in_flight, stop=stop, on_error=on_error

@@ -16,7 +16,10 @@ Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 
 
 class Effect(str, Enum):
-    """What kind of side effects an operation has. It decides what may happen when its owner is lost (contract section 3)."""
+    """What kind of side effects an operation has. It decides what may happen when its owner is lost (contract section 3).
+
+    Their values, `"in_ledger"`, `"repeatable"` and `"at_most_once"`, may be said instead.
+    """
 
     IN_LEDGER = "in_ledger"
     """All effects are rows of this ledger file, written in the transaction that completes the claim. Owner lost: runs again."""
@@ -32,5 +35,9 @@ def fingerprint(value: Any) -> Fingerprint:
     """The fingerprint of a JSON value: `Fingerprint.of_json`.
 
     Raises `InvalidArgument` for what JSON cannot hold.
+
+    Example:
+        assert keyledger.fingerprint({"a": 1, "b": 2}) == keyledger.fingerprint({"b": 2, "a": 1})
+
     """
     return Fingerprint.of_json(value)

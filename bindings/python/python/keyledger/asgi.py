@@ -1,6 +1,8 @@
 """Idempotency keys for any ASGI app: a middleware, to stand behind whatever checks credentials.
 
 Example:
+    from keyledger.asgi import IdempotencyMiddleware, Route
+
     def scope(connection):
         return connection["state"]["user_id"]      # put there by your authentication; None is answered with 401
 

@@ -1,8 +1,15 @@
 """A base for Celery's tasks: a task that is delivered twice, or whose worker is killed, happens once.
 
 Example:
-    @app.task(base=keyledger.celery.Task, keyledger={"ledger": "mail.kl", "effect": "at_most_once", "key": "order_id"})
+    from celery import Celery
+    from keyledger.celery import Task
+
+    app = Celery("mail", broker="memory://")
+
+    @app.task(base=Task, keyledger={"ledger": "mail.kl", "effect": "at_most_once", "key": "order_id"})
     def send_receipt(order_id: str, address: str) -> None: ...
+
+    send_receipt("order-1034", "ann@example.org")
 """
 
 # Celery has no types.
@@ -62,8 +69,7 @@ class Task(_Task):  # type: ignore[misc]
     gone is rejected, without requeue, and logged. A stored result is returned; a final no is raised as `ReplayedFailure`. What the task raises goes
     by the effect, `Retry` of `self.retry()` too: name it in `not_done` where nothing has happened by then.
 
-    Example:
-        send_receipt.recover(find_out)      # for those that were parked: see `keyledger.idempotent`
+    `recover` hands what was lost to a handler of yours.
     """
 
     abstract = True
@@ -84,7 +90,11 @@ class Task(_Task):  # type: ignore[misc]
             raise Reject(f"{refused.code}: {refused}", requeue=False) from refused
 
     def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
-        """Hands `handler` the claims of lost and parked runs, as the decorator's `recover`, and says how many there were."""
+        """Hands `handler` the claims of runs whose process was lost, parked since or not, and says how many there were (section 4).
+
+        What it returns is the task's result from then on. It may settle the claim itself: `release` **only when the old owner can no
+        longer act**.
+        """
         return self._once.recover(handler, limit=limit)  # type: ignore[no-any-return]
 
     def _later(self, refused: Refused) -> Exception:

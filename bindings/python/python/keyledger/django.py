@@ -1,19 +1,22 @@
 """Idempotency keys for Django: a middleware, or a decorator of one view; sync and async.
 
 Example:
+    from django.http import JsonResponse
+    from keyledger.django import Route, idempotent, middleware
+
     # shop/idempotency.py
     def scope(request):
         return str(request.user.pk) if request.user.is_authenticated else None
 
-    middleware = keyledger.django.middleware(ledger=ledger, route=route_of, scope=scope)
+    by_key = middleware(ledger=ledger, route=Route.optional("repeatable"), scope=scope)
 
     # settings.py: after whatever checks credentials, before whatever reads bodies
-    MIDDLEWARE = [..., "django.contrib.auth.middleware.AuthenticationMiddleware", "shop.idempotency.middleware"]
+    MIDDLEWARE = [..., "django.contrib.auth.middleware.AuthenticationMiddleware", "shop.idempotency.by_key"]
 
     # or, on one view
-    @keyledger.django.idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
+    @idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
     def charge(request):
-        return JsonResponse(bank.charge(key=request.claim.derive_key("charge")))
+        return JsonResponse(bank.charge(990, idempotency_key=request.claim.derive_key("charge")))
 
 """
 

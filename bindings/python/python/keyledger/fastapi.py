@@ -4,18 +4,20 @@ Both run after authentication: `scope` is a dependency like any other, with depe
 key it is.
 
 Example:
+    from fastapi import Depends, FastAPI
     from keyledger.fastapi import IdempotencyRoute, RequestClaim, Route, idempotent
 
-    def scope(user: Annotated[User, Depends(current_user)]) -> str:
-        return user.id
+    def scope(user: str = Depends(current_user)) -> str:
+        return user
 
     app = FastAPI()
     app.router.route_class = IdempotencyRoute
 
     @app.post("/charges", status_code=201)
     @idempotent(ledger=ledger, route=Route.required("repeatable"), scope=scope)
-    async def charge(order: Order, claim: RequestClaim) -> Receipt:
-        return await bank.charge(order.cents, idempotency_key=claim.derive_key("charge"))
+    def charge(cents: int, claim: RequestClaim) -> dict[str, int]:
+        bank.charge(cents, idempotency_key=claim.derive_key("charge"))
+        return {"charged": cents}
 
 """
 
@@ -93,7 +95,7 @@ def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[...,
 
 
 def route_class(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[..., Any]) -> type[IdempotencyRoute]:
-    """The same for all endpoints of a router: `APIRouter(route_class=route_class(...))`."""
+    """The same for all endpoints of a router: `APIRouter(route_class=route_class(...))`. The arguments are those of `idempotent`."""
     terms = _Terms(ledger, route, scope)
     return type("IdempotencyRoute", (IdempotencyRoute,), {"terms": terms})
 

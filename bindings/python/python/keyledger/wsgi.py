@@ -1,6 +1,9 @@
 """Idempotency keys for any WSGI app, Flask's among them: a middleware, to stand behind whatever checks credentials.
 
 Example:
+    from flask import Flask
+    from keyledger.wsgi import IdempotencyMiddleware, Route
+
     def scope(environ):
         return environ.get("REMOTE_USER")      # put there by your authentication; None is answered with 401
 

@@ -13,7 +13,9 @@ use crate::response::PyResponse;
 /// `fields` takes values as `bytes`, or as `str` of Latin-1.
 ///
 /// Example:
-///     `claim.complete(Answer(201, [("Content-Type", "text/plain")], b"charged").to_stored())`
+///
+///     with ledger.claim(CHARGE, "user-7", "order-1034", fingerprint) as claim:
+///         claim.complete(Answer(201, [("Content-Type", "text/plain")], b"charged").to_stored())
 #[pyclass(name = "Answer", module = "keyledger.http", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyAnswer(pub(crate) keyledger_http::Answer);
@@ -26,16 +28,19 @@ impl PyAnswer {
         PyAnswer(keyledger_http::Answer { status, fields: lines(fields), body })
     }
 
+    /// The status, such as 201.
     #[getter]
     fn status(&self) -> u16 {
         self.0.status
     }
 
+    /// Names and values, in order.
     #[getter]
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         list(py, &self.0.fields)
     }
 
+    /// The bytes.
     #[getter]
     fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.0.body)
@@ -78,16 +83,19 @@ impl PyStored {
         PyStored(Stored::of_response(&response.0, outcome))
     }
 
+    /// The status, such as 201.
     #[getter]
     fn status(&self) -> u16 {
         self.0.status
     }
 
+    /// Names and values, in order.
     #[getter]
     fn fields<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         list(py, &self.0.fields)
     }
 
+    /// The bytes; None if they were not kept: see `omitted`.
     #[getter]
     fn body<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
         match &self.0.body {

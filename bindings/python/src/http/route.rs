@@ -35,6 +35,7 @@ impl PyRoute {
     ///     `InvalidArgument`: a setting with which the route would not do what it says.
     ///
     /// Example:
+    ///
     ///     charges = Route.required("repeatable", lease=60, statuses={"mismatch": 400})
     #[staticmethod]
     #[pyo3(signature = (operation, **settings))]

@@ -12,6 +12,10 @@ use crate::fingerprint::PyFingerprint;
 
 /// One request and what is wanted of it: for `enqueue_many`, `Transaction.enqueue` and `Batch.enqueue`. The arguments are those of
 /// `Outbox.enqueue`: `send_by` is a datetime with a zone, or milliseconds since 1970 UTC.
+///
+/// Example:
+///
+///     outbox.enqueue_many([Enqueue("user-7", "mail", b"...", purpose=f"mail {number}") for number in range(3)])
 #[pyclass(name = "Enqueue", module = "keyledger", frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct PyEnqueue(pub(crate) Enqueue);

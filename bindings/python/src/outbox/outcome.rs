@@ -7,6 +7,8 @@ use crate::argument::{Answer, Span};
 
 /// What came of one delivery: a transport returns one. Each method that says more returns another outcome.
 ///
+/// Example:
+///
 ///     DeliveryOutcome.retry("the server answered 503").not_before(30).pausing_lane()
 #[pyclass(name = "DeliveryOutcome", module = "keyledger", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]

@@ -9,6 +9,10 @@ use crate::argument::Span;
 use crate::error::{Told, invalid_argument};
 
 /// A lane: an ordering key among entries. The lane `default` is always there, and is unordered unless it is declared otherwise.
+///
+/// Example:
+///
+///     outbox = ledger.outbox(lanes=[Lane.ordered("orders", on_stuck_head="skip"), Lane.unordered("mail")])
 #[pyclass(name = "Lane", module = "keyledger", frozen, eq, from_py_object)]
 #[derive(Clone, PartialEq)]
 pub(crate) struct PyLane(Lane);

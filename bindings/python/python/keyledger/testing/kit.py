@@ -135,8 +135,12 @@ def check_transport(
         AssertionError: every case that does not hold, each on a line.
 
     Example:
+        from keyledger.testing import check_transport
+        from keyledger.transports.httpx import HttpxTransport
+
         def test_our_transport() -> None:
-            check_transport(OurTransport)
+            check_transport(HttpxTransport)
+
     """
     failed: list[str] = []
     for case in CASES:

@@ -27,9 +27,13 @@ class ScriptedTransport:
     Past the end of the script it answers yes. `sent` has what was sent, in order.
 
     Example:
+        from keyledger.testing import ScriptedTransport
+
+        entry, created = outbox.enqueue("user-7", "charge", b"990 cents", purpose="pay cart 42")
         transport = ScriptedTransport([DeliveryOutcome.retry("503"), DeliveryOutcome.yes("paid")])
-        outbox.drain("user-7", transport)
-        assert len({sent.key for sent in transport.sent}) == 1
+        outbox.drain("user-7", transport, until=30)
+        assert [sent.key for sent in transport.sent] == [entry.key, entry.key]
+
     """
 
     def __init__(self, script: Iterable[Step] = ()) -> None:

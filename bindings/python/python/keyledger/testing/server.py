@@ -53,8 +53,11 @@ class TransportServer:
     `seen` has the requests that were read, in order.
 
     Example:
+        from keyledger.testing import Reply, TransportServer
+
         with TransportServer([Reply(503), Reply(cut="after")]) as server:
-            post(server.url)
+            assert httpx.post(server.url).status_code == 503
+
     """
 
     def __init__(self, script: Iterable[Reply] = (), *, listens: bool = True) -> None:

@@ -1,9 +1,13 @@
 """Transports over httpx: `HttpxTransport` for threads, `AsyncHttpxTransport` for asyncio.
 
-transport = HttpxTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
-entry, _ = outbox.enqueue("user-7", "charge", transport.request("POST", "https://bank.example/charges", json={"cents":
-990})) with outbox.driver("user-7", transport):
-    entry.result(30)
+Example:
+    from keyledger.transports.httpx import HttpxTransport
+
+    transport = HttpxTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
+    request = transport.request("POST", url, json={"cents": 990})
+    entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
+    with outbox.driver("user-7", transport):
+        entry.result(timeout=30)
 """
 
 from __future__ import annotations

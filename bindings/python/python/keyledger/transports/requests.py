@@ -1,8 +1,13 @@
 """A transport over requests, for threads.
 
-transport = RequestsTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
-with outbox.driver("user-7", transport):
-    entry.result(30)
+Example:
+    from keyledger.transports.requests import RequestsTransport
+
+    transport = RequestsTransport(authorize=lambda scope, request: {"Authorization": tokens[scope]})
+    request = transport.request("POST", url, json={"cents": 990})
+    entry, created = outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
+    with outbox.driver("user-7", transport):
+        entry.result(timeout=30)
 """
 
 from __future__ import annotations
