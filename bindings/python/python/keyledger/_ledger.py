@@ -42,10 +42,18 @@ class Ledger(_native.Ledger):
 
     """
 
-    def __init__(  # pyright: ignore[reportInconsistentConstructor]
-        self, path: str | os.PathLike[str] | None, **_settings: Any
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        *,
+        shared: bool = False,
+        clock: ManualClock | None = None,
+        admin_socket: bool = False,
+        max_response_bytes: int | None = None,
+        cache_bytes: int | None = None,
     ) -> None:
-        """Opened by then."""
+        """`open`, or with no path `in_memory`. The native half has opened it by then."""
+        _ = shared, clock, admin_socket, max_response_bytes, cache_bytes
         self._path = path
 
     def __repr__(self) -> str:

@@ -9,8 +9,6 @@ import textwrap
 from types import ModuleType
 from typing import Any
 
-import django
-import django.conf
 import httpx
 
 import keyledger
@@ -19,10 +17,6 @@ import keyledger.testing
 from keyledger.testing import ScriptedTransport, TransportServer
 
 EXAMPLE = re.compile(r"^Example:\n\n?(?P<code>(?:(?: {4}.*)?\n)+)", re.MULTILINE)
-
-if not django.conf.settings.configured:
-    django.conf.settings.configure()
-    django.setup()
 
 
 class Bank:
