@@ -1,6 +1,7 @@
 //! `cargo xtask`: the commands of the project.
 
 mod bench;
+mod debian;
 mod demo;
 mod fuzz;
 mod interrupt;

@@ -1,12 +1,13 @@
 //! `cargo xtask python`: builds the wheel, makes a virtual environment, installs the wheel there, and runs the tests against it.
 
+use crate::debian;
 use crate::interrupt;
 use crate::project::Project;
 use crate::test::parts::{Part, Step};
 use crate::test::{run_parts, run_steps};
 use anyhow::Result;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode};
 
 /// What to give pytest.
 #[derive(clap::Args)]
@@ -123,25 +124,8 @@ fn system_python() -> &'static str {
     if cfg!(windows) { "python" } else { "python3" }
 }
 
-/// Debian has Python in pieces: as root the missing ones are installed, else the first step fails with Python's own words on it.
+/// Debian has Python in pieces. Where they are missing and cannot be installed, the first step fails with Python's own words on it.
 fn made_possible() -> Vec<Step> {
-    let can_make = quietly(Command::new(system_python()).args(["-c", "import ensurepip, venv"]));
-    let is_root_on_debian = quietly(Command::new("sh").args(["-c", "test $(id -u) = 0 && command -v apt-get"]));
-    if can_make || !is_root_on_debian {
-        return Vec::new();
-    }
-    let mut update = Command::new("apt-get");
-    update.args(["update", "-qq"]);
-    let mut install = Command::new("apt-get");
-    install.args(["install", "-y", "-qq", "python3", "python3-venv"]);
-    vec![Step::new(update), Step::new(install)]
-}
-
-fn quietly(command: &mut Command) -> bool {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    let can_make = debian::quietly(Command::new(system_python()).args(["-c", "import ensurepip, venv"]));
+    debian::install(can_make, &["python3", "python3-venv"])
 }

@@ -1,5 +1,6 @@
 //! `cargo xtask wasm`: builds the npm package, packs it, installs the tarball into a scratch project, and runs the tests against it.
 
+mod browser;
 mod glue;
 
 use crate::interrupt;
@@ -7,7 +8,7 @@ use crate::project::{Project, cargo};
 use crate::test::parts::{Part, Step};
 use crate::test::{run_parts, run_steps};
 use anyhow::Result;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// What to do, and what to give node's test runner.
@@ -87,6 +88,9 @@ impl Place {
             program.args(["build", "--package", "keyledger-cli"]);
             all.push(Step::new(program));
             all.push(self.node_test(tests));
+            if tests.is_empty() {
+                all.extend(browser::steps(self));
+            }
             if !self.is_quick {
                 let mut weigh = cargo();
                 weigh.args(["run", "--quiet", "--package", "xtask", "--", "wasm", "--size"]);
@@ -161,7 +165,7 @@ impl Place {
             self.target.join("debug").join(format!("keyledger{}", std::env::consts::EXE_SUFFIX)),
         );
         match tests {
-            [] => node.args(node_tests(&self.package)),
+            [] => node.args(tests_in(&self.package.join("tests/node"))),
             some => node.args(some),
         };
         Step::new(node)
@@ -174,9 +178,9 @@ impl Place {
     }
 }
 
-/// The test files for Node.
-fn node_tests(package: &std::path::Path) -> Vec<PathBuf> {
-    let files = std::fs::read_dir(package.join("tests/node")).into_iter().flatten().flatten();
+/// The test files of a folder.
+fn tests_in(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut tests: Vec<_> = files.map(|file| file.path()).collect();
     tests.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
     tests.sort();
