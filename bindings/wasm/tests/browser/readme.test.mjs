@@ -1,0 +1,24 @@
+// The lines for browsers in README.md, run as they stand.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { launch, profile, serve } from "./stage.mjs";
+
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+
+test("the lines for browsers work, twice, and order once", async (t) => {
+  const server = await serve();
+  after(() => server.close());
+  const context = await launch(profile());
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const [, code] = /## Browser\n\n```js\n([^]*?)```/.exec(README);
+  for (const ordered of [["basket 7"], []]) {
+    await page.goto(server.page);
+    await page.evaluate(() => (globalThis.orders = []));
+    await page.addScriptTag({ type: "module", content: code.replace("return `ordered", "globalThis.orders.push('basket 7'); return `ordered") });
+    await page.waitForFunction(() => document.title === "ordered basket 7");
+    assert.deepEqual(await page.evaluate(() => globalThis.orders), ordered);
+  }
+});
