@@ -49,6 +49,11 @@ impl Begin {
         self
     }
 
+    /// How long it waits for another owner.
+    pub fn wait_time(&self) -> Duration {
+        self.wait
+    }
+
     pub(crate) fn wait_ms(&self) -> u64 {
         millis(self.wait)
     }

@@ -27,7 +27,7 @@ use crate::waiting::awaitable;
 ///             with claim:
 ///                 bank.charge(990, idempotency_key=claim.derive_key("charge"))
 ///                 claim.complete(Response.json({"charged": 990}))
-#[pyclass(name = "Claim", module = "keyledger", frozen)]
+#[pyclass(name = "Claim", module = "keyledger", frozen, weakref)]
 pub(crate) struct PyClaim {
     /// While a call settles the claim, and after it, what stays behind: it is used up, and can still be looked at. Held for moments
     /// alone, and never while anything waits.

@@ -1,6 +1,7 @@
 //! The ledger: one handle, for every thread and task of a process.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use keyledger::{Begin, Decision, Ledger};
 use pyo3::prelude::*;
@@ -12,17 +13,26 @@ use crate::decision;
 use crate::error::{Told, exception};
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
+use crate::patience::interruptible;
 use crate::waiting::awaitable;
 
 /// The native half of `keyledger.Ledger`.
 #[pyclass(name = "Ledger", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyLedger(pub(crate) Ledger);
 
-/// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
-pub(crate) fn begun(py: Python<'_>, ledger: &Ledger, begin: &Begin) -> keyledger::Result<Decision> {
-    match ledger.begin_at_once(begin)? {
-        Some(decision) => Ok(decision),
-        None => py.detach(|| ledger.begin_with(begin)),
+/// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for; a wait for
+/// another owner is ended by Ctrl-C.
+pub(crate) fn begun(py: Python<'_>, ledger: &Ledger, begin: &Begin) -> PyResult<keyledger::Result<Decision>> {
+    match ledger.begin_at_once(begin) {
+        Ok(Some(decision)) => return Ok(Ok(decision)),
+        Ok(None) => {}
+        Err(error) => return Ok(Err(error)),
+    }
+    match py.detach(|| ledger.begin_with(&begin.clone().wait(Duration::ZERO))) {
+        Ok(Decision::InProgress(_)) if !begin.wait_time().is_zero() => {
+            interruptible(py, ledger.begin_with_async(begin.clone()))
+        }
+        decided => Ok(decided),
     }
 }
 
@@ -92,12 +102,12 @@ impl PyLedger {
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
         let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
-        told(py, begun(py, &self.0, &begin))
+        told(py, begun(py, &self.0, &begin)?)
     }
 
     /// `begin` of what is asked for as a value.
     fn begin_with(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
-        told(py, begun(py, &self.0, &begin.0))
+        told(py, begun(py, &self.0, &begin.0)?)
     }
 
     /// `begin` on an event loop. Cancelled before it is told, it grants nothing.

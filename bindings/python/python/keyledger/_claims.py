@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from types import TracebackType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from keyledger._codec import Codec
 from keyledger._native import Claim, Ledger, Response
@@ -115,7 +116,8 @@ class ClaimBlock:
     def _enter(self, claim: Claim) -> Claim:
         within = Within(claim, heartbeat=self._heartbeat)
         self._entered = (claim, Leaving(within, self._means))
-        return within.__enter__()
+        within.__enter__()
+        return claim
 
     def _left(self) -> tuple[Claim, Leaving]:
         if self._entered is None:
@@ -124,20 +126,21 @@ class ClaimBlock:
         return entered
 
 
-_blocks: dict[int, Leaving] = {}
-"""Claims whose own blocks are entered, by identity: whoever is inside holds them."""
+_blocks: WeakKeyDictionary[Claim, Leaving] = WeakKeyDictionary()
+"""Claims whose own blocks are entered: whoever is inside holds them."""
 
 
 def entered(claim: Claim) -> Claim:
     """`with claim:`, for a claim of a `match`."""
     within = Within(claim, heartbeat=True)
-    _blocks[id(claim)] = Leaving(within, Means())
-    return within.__enter__()
+    _blocks[claim] = Leaving(within, Means())
+    within.__enter__()
+    return claim
 
 
 def left(claim: Claim, error: BaseException | None) -> None:
     """The end of `with claim:`."""
-    _blocks.pop(id(claim)).leave(claim, error)
+    _blocks.pop(claim).leave(claim, error)
 
 
 async def entered_async(claim: Claim) -> Claim:
@@ -147,4 +150,4 @@ async def entered_async(claim: Claim) -> Claim:
 
 async def left_async(claim: Claim, error: BaseException | None) -> None:
     """The end of `async with claim:`."""
-    await _blocks.pop(id(claim)).leave_async(claim, error)
+    await _blocks.pop(claim).leave_async(claim, error)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 if TYPE_CHECKING:
     from keyledger._native import Claim
 
 
 class _Within(NamedTuple):
-    claim: Claim
+    claim: ref[Claim]
+    """Weak: an interrupt may come before whatever would leave. Whoever runs under the claim holds it."""
     outer: _Within | None
 
 
@@ -35,21 +37,23 @@ def current_claim() -> Claim:
 
     """
     within = _within.get()
-    if within is None:
-        raise RuntimeError("no claim here: call this from inside a decorated function or a `with` block of a claim")
-    return within.claim
+    while within is not None:
+        if (claim := within.claim()) is not None:
+            return claim
+        within = within.outer
+    raise RuntimeError("no claim here: call this from inside a decorated function or a `with` block of a claim")
 
 
 def enter(claim: Claim) -> None:
     """From now on `claim` is the current one, until `leave`."""
-    _within.set(_Within(claim, _within.get()))
+    _within.set(_Within(ref(claim), _within.get()))
 
 
 def leave(claim: Claim) -> None:
     """What was current before `claim` is current again, and nothing that was entered since."""
     within = _within.get()
     while within is not None:
-        if within.claim is claim:
+        if within.claim() is claim:
             _within.set(within.outer)
             return
         within = within.outer

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from keyledger.errors import ClaimLost, ClaimSettled, Closed, Forked, KeyledgerError
 
@@ -18,20 +19,23 @@ _BEATS_IN_A_LEASE = 3
 
 
 class _Beat:
-    """One claim, and when its lease is to be renewed next."""
+    """One claim, and when its lease is to be renewed next. What nobody else holds any more is let go, and has no more beats."""
 
     __slots__ = ("claim", "due", "every")
 
     def __init__(self, claim: Claim) -> None:
-        self.claim = claim
+        self.claim = ref(claim)
         self.every = claim.lease_seconds / _BEATS_IN_A_LEASE
         self.due = time.monotonic() + self.every
 
     def beat(self) -> bool:
         """Whether there is a lease to renew again. What cannot be stored now is tried again at the next beat."""
         self.due = time.monotonic() + self.every
+        claim = self.claim()
+        if claim is None:
+            return False
         try:
-            self.claim.heartbeat()
+            claim.heartbeat()
         except _ENDS:
             return False
         except KeyledgerError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from keyledger import _current
 from keyledger._heartbeat import Heartbeat
@@ -21,20 +22,21 @@ _under_way: set[asyncio.Task[Any]] = set()
 
 
 class Within:
-    """Inside, the claim is the current one, and its lease is renewed."""
+    """Inside, the claim is the current one, and its lease is renewed. Whoever is inside holds the claim."""
 
     __slots__ = ("_claim", "_heartbeat")
 
     def __init__(self, claim: Claim, *, heartbeat: bool) -> None:
-        self._claim = claim
+        self._claim = ref(claim)
         self._heartbeat = Heartbeat.start(claim) if heartbeat else None
 
-    def __enter__(self) -> Claim:
-        _current.enter(self._claim)
-        return self._claim
+    def __enter__(self) -> None:
+        if (claim := self._claim()) is not None:
+            _current.enter(claim)
 
     def __exit__(self, *error: object) -> None:
-        _current.leave(self._claim)
+        if (claim := self._claim()) is not None:
+            _current.leave(claim)
         if self._heartbeat is not None:
             self._heartbeat.stop()
 

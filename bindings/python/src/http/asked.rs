@@ -40,7 +40,7 @@ impl Asked {
     /// What to do: run the handler under the `Claim`, or send the `Answer`. A ledger that does not answer is a 503.
     fn rule(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let asked = &self.0;
-        asked.ruled(py, begun(py, &asked.ledger, &asked.begin))
+        asked.ruled(py, begun(py, &asked.ledger, &asked.begin)?)
     }
 
     /// `rule` on an event loop. Cancelled before it is told, it grants nothing.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 TESTS = Path(__file__).parents[1]
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 40
 
 
 def environment(**more: str) -> dict[str, str]:
