@@ -1,6 +1,7 @@
 //! A unix socket beside a ledger file: through it the file's owner reaches the process that has it open.
 //!
-//! It knows lines and no more. One connection is served at a time, a line for a line; only its owner may connect (mode 0600).
+//! It knows lines and no more: a connection is answered with a line for a line, and while the answer is being worked on, a blank comes before it
+//! each second. Whoever hears nothing at all knows that the process is stopped or hangs. Only its owner may connect (mode 0600).
 
 use std::fs::{self, Permissions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -8,8 +9,10 @@ use std::net::Shutdown;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, Scope};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -23,6 +26,11 @@ pub(crate) type Answering = Arc<dyn Fn(&str) -> String + Send + Sync>;
 const LINE_BYTES_MAX: u64 = 256 << 20;
 /// Whoever says nothing for so long is left: others wait.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How often whoever waits is shown that the answer is being worked on, and with what: JSON does not mind it.
+const SIGN_EVERY: Duration = Duration::from_secs(1);
+const SIGN: &[u8] = b" ";
+/// So many are answered at a time, each by a thread; the next ones wait.
+const TALKS_MAX: usize = 32;
 
 /// Where the socket lies, and who answers. Open until it is shut or dropped.
 pub(crate) struct Door {
@@ -62,15 +70,17 @@ impl Door {
         let metadata = self.path.symlink_metadata()?;
         let (stop, stopped) = UnixStream::pair()?;
         let answering = self.answering.clone();
-        let thread = std::thread::Builder::new()
-            .name("keyledger-admin".into())
-            .spawn(move || serve(&listener, &stopped, &answering))?;
+        let serving = move || {
+            let talks = AtomicUsize::new(0);
+            std::thread::scope(|scope| serve(scope, &listener, &stopped, &answering, &talks));
+        };
+        let thread = named().spawn(serving)?;
         *running = Some(Running { socket: (metadata.dev(), metadata.ino()), stop, thread });
         drop(running);
         self.sign.as_ref().map_or(Ok(()), |sign| point(sign, &self.path))
     }
 
-    /// Answers the request in hand and no more; takes the socket away. A forked child leaves it to its parent (P3).
+    /// Answers the requests in hand and no more; takes the socket away. A forked child leaves it to its parent (P3).
     pub(crate) fn shut(&self) {
         if self.process != process::id() {
             return;
@@ -136,7 +146,17 @@ fn point(sign: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(path, sign)
 }
 
-fn serve(listener: &UnixListener, stopped: &UnixStream, answering: &Answering) {
+fn named() -> std::thread::Builder {
+    std::thread::Builder::new().name("keyledger-admin".into())
+}
+
+fn serve<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    listener: &UnixListener,
+    stopped: &UnixStream,
+    answering: &'scope Answering,
+    talks: &'scope AtomicUsize,
+) {
     loop {
         let mut waiting = [PollFd::new(listener, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         match poll(&mut waiting, None) {
@@ -146,9 +166,18 @@ fn serve(listener: &UnixListener, stopped: &UnixStream, answering: &Answering) {
         if !waiting[1].revents().is_empty() {
             return;
         }
-        if let Ok((stream, _)) = listener.accept() {
+        let Ok((stream, _)) = listener.accept() else { continue };
+        let talk = move || {
             // Whoever goes away before the answer has it not.
             let _ = converse(&stream, answering);
+            talks.fetch_sub(1, Ordering::Relaxed);
+        };
+        if talks.fetch_add(1, Ordering::Relaxed) < TALKS_MAX {
+            // Where there is no thread to be had, whoever asked is told by the end of the connection.
+            let begun = named().spawn_scoped(scope, talk);
+            talks.fetch_sub(usize::from(begun.is_err()), Ordering::Relaxed);
+        } else {
+            talk();
         }
     }
 }
@@ -159,8 +188,28 @@ fn converse(stream: &UnixStream, answering: &Answering) -> io::Result<()> {
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut line = String::new();
     BufReader::new(stream.take(LINE_BYTES_MAX)).read_line(&mut line)?;
-    let mut answer = answering(line.trim_end());
+    let mut answer = with_signs_of_life(stream, || answering(line.trim_end()))?;
     answer.push('\n');
     let mut stream = stream;
     stream.write_all(answer.as_bytes())
+}
+
+/// Works in a thread of its own, and shows whoever waits for it that it goes on.
+fn with_signs_of_life(mut stream: &UnixStream, work: impl FnOnce() -> String + Send) -> io::Result<String> {
+    let (tell, told) = channel();
+    std::thread::scope(|scope| {
+        let worker = named().spawn_scoped(scope, move || tell.send(work()))?;
+        loop {
+            match told.recv_timeout(SIGN_EVERY) {
+                Ok(answer) => return Ok(answer),
+                // With nobody there any more the work goes on all the same.
+                Err(RecvTimeoutError::Timeout) => drop(stream.write_all(SIGN)),
+                // It panicked, and that goes no further.
+                Err(RecvTimeoutError::Disconnected) => {
+                    let _ = worker.join();
+                    return Err(io::ErrorKind::Other.into());
+                }
+            }
+        }
+    })
 }

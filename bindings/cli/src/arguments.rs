@@ -12,18 +12,19 @@ use std::time::Duration;
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use help::command;
+pub(crate) use help::{command, examples};
 pub(crate) use outbox::{EntryFilter, EntryListArguments, OutboxCommand, Which};
 pub(crate) use record::{KeyId, ListArguments, RecordFilter, ResolveArguments};
 pub(crate) use usage::{Unread, read};
-use values::{said, span};
+pub(crate) use values::span;
+use values::{pause, said};
 
 /// Looks into a keyledger file, decides about what is parked in it, and keeps it in shape.
 #[derive(Parser, Debug)]
 #[command(name = "keyledger", version, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     /// The ledger file (a file named like a command is written ./stats)
-    #[arg(env = "KEYLEDGER_FILE")]
+    #[arg(env = "KEYLEDGER_FILE", hide_env_values = true)]
     pub(crate) file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) manner: Manner,
@@ -135,7 +136,7 @@ pub(crate) enum Command {
     /// Counts and rates, again and again
     Watch {
         /// How often
-        #[arg(long, default_value = "1s", value_parser = span, value_name = "SPAN")]
+        #[arg(long, default_value = "1s", value_parser = pause, value_name = "SPAN")]
         every: Duration,
         /// End after so many looks
         #[arg(long, value_name = "NUMBER")]
@@ -168,7 +169,7 @@ pub(crate) enum Command {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct Person {
     /// Who decides
-    #[arg(long, env = "KEYLEDGER_WHO", value_name = "NAME", value_parser = said)]
+    #[arg(long, env = "KEYLEDGER_WHO", hide_env_values = true, value_name = "NAME", value_parser = said)]
     pub(crate) who: String,
     /// Why
     #[arg(long, value_name = "WHY", value_parser = said)]

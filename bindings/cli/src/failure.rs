@@ -119,12 +119,16 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// Every exit code, and what it says.
+pub(crate) fn exits() -> impl Iterator<Item = (i32, String)> {
+    let failed = EXITS.iter().map(|(exit, what, codes)| (i32::from(*exit), format!("{what} ({})", codes.join(", "))));
+    let interrupted = (INTERRUPTED_EXIT, "interrupted; the file is as after the last commit".to_owned());
+    [(0, "done".to_owned())].into_iter().chain(failed).chain([interrupted])
+}
+
 /// The table for `--help`.
 pub(crate) fn exits_in_words() -> String {
-    let lines = EXITS.iter().map(|(exit, what, codes)| format!("  {exit:>3}  {what} ({})", codes.join(", ")));
-    let first = ["    0  done".to_owned()];
-    let last = format!("  {INTERRUPTED_EXIT}  interrupted; the file is as after the last commit");
-    let lines: Vec<String> = first.into_iter().chain(lines).chain([last]).collect();
+    let lines: Vec<String> = exits().map(|(exit, what)| format!("  {exit:>3}  {what}")).collect();
     format!("Exit codes:\n{}", lines.join("\n"))
 }
 

@@ -10,6 +10,8 @@ use crate::failure::Failure;
 struct Holder {
     process: u32,
     program: String,
+    /// By a signal: it does nothing until somebody lets it go on.
+    stopped: bool,
 }
 
 /// The error for a file that another process has for itself, and that has no admin socket.
@@ -49,7 +51,10 @@ fn is_this_program(others: &[Holder]) -> bool {
 
 /// Other processes that have the file open, as far as the system tells.
 pub(crate) fn others(path: &Path) -> String {
-    let named = |Holder { process, program }: &Holder| format!("{program} (process {process})");
+    let named = |Holder { process, program, stopped }: &Holder| {
+        let stopped = if *stopped { format!(", stopped: kill -CONT {process}") } else { String::new() };
+        format!("{program} (process {process}{stopped})")
+    };
     found(path).iter().map(named).collect::<Vec<_>>().join(", ")
 }
 
@@ -72,7 +77,8 @@ fn holders(path: &Path) -> Vec<Holder> {
         found = proc::with_lock(file.ino());
     }
     // One that has ended meanwhile holds nothing.
-    let holder = |process| Some(Holder { process, program: proc::program(process)? });
+    let holder =
+        |process| Some(Holder { process, program: proc::program(process)?, stopped: proc::is_stopped(process) });
     found.into_iter().filter_map(holder).collect()
 }
 
@@ -111,6 +117,12 @@ mod proc {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, "FLOCK", _, _, process, file, ..] = words.as_slice() else { return None };
         (file.rsplit(':').next()? == inode.to_string()).then(|| process.parse().ok())?
+    }
+
+    /// Whether a signal has stopped it.
+    pub(super) fn is_stopped(process: u32) -> bool {
+        let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+        status.lines().any(|line| line.strip_prefix("State:").is_some_and(|state| state.trim().starts_with(['T', 't'])))
     }
 
     /// What a process runs; `None`: it has ended.

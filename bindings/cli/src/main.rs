@@ -12,6 +12,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod reach;
+mod socket;
 mod table;
 mod words;
 

@@ -175,7 +175,8 @@ fn below(name: &str) -> String {
     if needs_none(name) { examples } else { format!("{examples}\n\n{NEEDS_FILE}") }
 }
 
-fn examples(name: &str) -> String {
+/// As `--help` shows them, below their heading.
+pub(crate) fn examples(name: &str) -> String {
     let found = EXAMPLES.iter().find(|(command, _)| *command == name).map_or(&[][..], |(_, examples)| examples);
     let line = |(command, what): &(&str, &str)| match *what {
         "" => format!("  {command}"),

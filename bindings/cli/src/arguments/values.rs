@@ -7,7 +7,7 @@ const UNITS: [(&str, u64); 7] =
     [("ms", 1), ("s", 1000), ("m", 60_000), ("min", 60_000), ("h", 3_600_000), ("d", 86_400_000), ("w", 604_800_000)];
 
 /// A length of time as people write it: a number alone is seconds, days have 24 hours.
-pub(super) fn span(text: &str) -> Result<Duration, String> {
+pub(crate) fn span(text: &str) -> Result<Duration, String> {
     let advice = || "write 90s, 15m, 2h30m, 3d or 1w".to_owned();
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
@@ -25,6 +25,12 @@ pub(super) fn span(text: &str) -> Result<Duration, String> {
         rest = after;
     }
     if text.is_empty() { Err(advice()) } else { Ok(total) }
+}
+
+/// A span between two looks: without one the machine would do nothing else.
+pub(super) fn pause(text: &str) -> Result<Duration, String> {
+    const LEAST: Duration = Duration::from_millis(10);
+    span(text).and_then(|pause| if pause < LEAST { Err("at least 10ms".to_owned()) } else { Ok(pause) })
 }
 
 /// Where a page ended, as `list` prints it.
@@ -53,6 +59,12 @@ mod tests {
         for bad in ["", "-5s", "soon", "3ü", "h", "1h5", "99999999999999999d"] {
             assert!(span(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn between_two_looks_there_is_a_pause() {
+        assert_eq!(pause("10ms"), Ok(Duration::from_millis(10)));
+        assert!(pause("0").is_err() && pause("9ms").is_err() && pause("soon").is_err());
     }
 
     #[test]

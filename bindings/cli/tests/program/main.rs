@@ -9,6 +9,7 @@ mod million;
 mod outbox;
 mod owners;
 mod restoring;
+mod silence;
 mod stage;
 mod tables;
 mod terminal;

@@ -170,7 +170,6 @@ fn completions_manual_and_help_need_no_file() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(run(&["completions", shell]).out.contains("forget-scope"), "{shell}");
     }
-    assert!(run(&["man"]).out.starts_with(".ie"));
     assert!(run(&["--help"]).out.contains("Exit codes:"));
     assert_eq!(run(&["nonsense"]).exit, Some(2));
 }

@@ -89,3 +89,29 @@ fn who_has_seen_enough_ends_it_in_silence() {
     assert_eq!(status.code(), Some(0));
     assert_eq!(std::fs::read_to_string(stage.beside("err")).expect("a file"), "");
 }
+
+#[test]
+fn the_manual_has_every_command_with_its_options_and_what_each_exit_says() {
+    let stage = Stage::empty();
+    let page = run(&stage, &["man"]).out.replace("\\-", "-");
+    assert_eq!(page.matches(".SH NAME").count(), 1, "it is one page");
+    for section in ["SYNOPSIS", "COMMANDS", "ENVIRONMENT", "\"EXIT STATUS\"", "EXAMPLES"] {
+        assert!(page.contains(&format!(".SH {section}\n")), "{section}");
+    }
+    for command in ["list", "forget-scope", "\"outbox requeue\"", "\"outbox dismiss\"", "man"] {
+        assert!(page.contains(&format!(".SS {command}\n")), "{command}");
+    }
+    for told in [
+        "--even-with-claims",
+        "--newer-than <AGE>",
+        "KEYLEDGER_PATIENCE",
+        ".TP\n\\fB130\\fR\ninterrupted",
+        "outbox list --state dead",
+    ] {
+        assert!(page.contains(told), "{told}");
+    }
+    let shown =
+        page.split(".nf\n").skip(1).filter_map(|part| part.split_once(".fi")).flat_map(|(shown, _)| shown.lines());
+    let wide = shown.filter(|line| line.len() > 80 && !line.starts_with("Usage:"));
+    assert_eq!(wide.collect::<Vec<_>>(), Vec::<&str>::new(), "it fits a terminal");
+}
