@@ -26,13 +26,14 @@ impl PyRecordView {
         PyKeyId(self.0.key_id().clone())
     }
 
-    /// `in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`. A lapsed record is still in progress.
+    /// `in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`. A lapsed record is still in progress,
+    /// save an AtMostOnce one, which counts as parked.
     #[getter]
     fn state(&self) -> &'static str {
         self.0.state().as_str()
     }
 
-    /// In progress, with a lease that is over.
+    /// Stored as in progress, with a lease that is over.
     #[getter]
     fn is_lapsed(&self) -> bool {
         self.0.is_lapsed()

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::content::{Answer, Audit, Content};
 use crate::ledger::{RecordView, StateName};
-use crate::operation::Effect;
 
 /// A record as a person sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,11 +14,11 @@ pub struct Record {
     pub operation: String,
     /// The caller's name for it.
     pub key: String,
-    /// `in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`, as it counts now.
+    /// `in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`, as it counts now: lapsed and at most once is parked.
     pub state: String,
-    /// In progress, with a lease that is over.
+    /// Stored as in progress, with a lease that is over.
     pub lapsed: bool,
-    /// Parked, or lapsed and at most once: it goes on only when somebody decides.
+    /// Parked: it goes on only when somebody decides.
     pub needs_decision: bool,
     /// In memory alone: no kill leaves anything of it (E2).
     pub volatile: bool,
@@ -34,7 +33,7 @@ pub struct Record {
     pub fingerprint: Option<String>,
     /// When it was first granted.
     pub first_granted_at_ms: u64,
-    /// In progress: when its lease ends, or ended.
+    /// In progress or lapsed: when its lease ends, or ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_end_ms: Option<u64>,
     /// Why it is parked.
@@ -85,14 +84,13 @@ impl Record {
     /// `with_contents`: also memo, steps, audit trail and the answer's body.
     pub(super) fn of(view: &RecordView, with_contents: bool) -> Self {
         let id = view.key_id();
-        let held = view.state() == StateName::Parked || (view.is_lapsed() && view.effect() == Effect::AtMostOnce);
         let brief = Self {
             scope: id.scope().as_str().to_owned(),
             operation: id.operation().as_str().to_owned(),
             key: id.key().as_str().to_owned(),
             state: view.state().as_str().to_owned(),
             lapsed: view.is_lapsed(),
-            needs_decision: held,
+            needs_decision: view.state() == StateName::Parked,
             volatile: view.is_volatile(),
             effect: view.effect().as_str().to_owned(),
             attempt: view.attempt(),

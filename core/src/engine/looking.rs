@@ -16,8 +16,8 @@ pub(crate) struct Seen {
     pub(crate) record: Record,
     pub(crate) lapsed: bool,
     pub(crate) volatile: bool,
-    /// Parked, or lapsed and AtMostOnce.
-    pub(super) as_parked: bool,
+    /// Parked, or lapsed and AtMostOnce: since when it counts as parked.
+    pub(crate) parked_since: Option<u64>,
 }
 
 /// Which records a page shows.
@@ -67,16 +67,22 @@ impl Engine {
         let witness = self.memory.look(row).witness;
         let lapsed = is_lapsed(&record, &witness, now);
         let as_parked = counts_as_parked(&record, &witness, now);
-        if let State::InProgress { lease, .. } = &mut record.state {
-            *lease = witness.lease(record.fence, *lease);
-        }
-        Seen { id, record, lapsed, volatile, as_parked }
+        let parked_since = match &mut record.state {
+            State::InProgress { lease, .. } => {
+                *lease = witness.lease(record.fence, *lease);
+                // One that was dropped here is over before its lease (S2); when, nobody has written down.
+                as_parked.then(|| lease.end_wall_ms().min(now.wall_ms))
+            }
+            State::Parked { since, .. } => Some(*since),
+            State::Released(_) | State::Completed(..) | State::Failed(..) | State::Tombstone(_) => None,
+        };
+        Seen { id, record, lapsed, volatile, parked_since }
     }
 }
 
 pub(super) fn state_name(seen: &Seen) -> &'static str {
     match &seen.record.state {
-        State::InProgress { .. } if seen.as_parked => "parked",
+        State::InProgress { .. } if seen.parked_since.is_some() => "parked",
         State::InProgress { .. } => "in_progress",
         State::Released(_) => "released",
         State::Completed(..) => "completed",

@@ -64,6 +64,7 @@ pub struct RecordView {
     record: Record,
     lapsed: bool,
     volatile: bool,
+    parked_since: Option<u64>,
 }
 
 impl RecordView {
@@ -72,9 +73,11 @@ impl RecordView {
         &self.id
     }
 
-    /// Its state. A lapsed record is still in progress: see [`is_lapsed`](RecordView::is_lapsed).
+    /// Its state as it counts now: a lapsed AtMostOnce record is parked, which the next begin will write down (section 4). Another
+    /// lapsed record is still in progress: see [`is_lapsed`](RecordView::is_lapsed).
     pub fn state(&self) -> StateName {
         match &self.record.state {
+            State::InProgress { .. } if self.parked_since.is_some() => StateName::Parked,
             State::InProgress { .. } => StateName::InProgress,
             State::Released(_) => StateName::Released,
             State::Completed(..) => StateName::Completed,
@@ -84,7 +87,7 @@ impl RecordView {
         }
     }
 
-    /// In progress, with a lease that is over.
+    /// Stored as in progress, with a lease that is over. An AtMostOnce record counts as parked then.
     pub fn is_lapsed(&self) -> bool {
         self.lapsed
     }
@@ -134,7 +137,7 @@ impl RecordView {
         self.record.first_granted.wall_ms
     }
 
-    /// In progress: when its lease ends, by the wall clock.
+    /// In progress, or lapsed: when its lease ends or ended, by the wall clock.
     pub fn lease_end_ms(&self) -> Option<u64> {
         match &self.record.state {
             State::InProgress { lease, .. } => Some(lease.end_wall_ms()),
@@ -169,16 +172,17 @@ impl RecordView {
         }
     }
 
-    /// Why it is parked, and since when.
+    /// Why it is parked, and since when. The owner of a lapsed AtMostOnce record is lost since its lease ended.
     pub fn parked(&self) -> Option<(&ParkReason, u64)> {
-        match &self.record.state {
-            State::Parked { reason, since, .. } => Some((reason, *since)),
+        let reason = match &self.record.state {
+            State::Parked { reason, .. } => reason,
             State::InProgress { .. }
             | State::Released(_)
             | State::Completed(..)
             | State::Failed(..)
-            | State::Tombstone(_) => None,
-        }
+            | State::Tombstone(_) => &ParkReason::OwnerLost,
+        };
+        self.parked_since.map(|since| (reason, since))
     }
 
     fn kept(&self) -> Option<&crate::machine::record::Kept> {
@@ -191,7 +195,8 @@ impl RecordView {
     }
 
     fn of(seen: Seen) -> Self {
-        Self { id: seen.id, record: seen.record, lapsed: seen.lapsed, volatile: seen.volatile }
+        let Seen { id, record, lapsed, volatile, parked_since } = seen;
+        Self { id, record, lapsed, volatile, parked_since }
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn is_lapsed(record: &Record, witness: &Witness, now: Stamp) -> bool 
     }
 }
 
-/// Whether `list` and `stats` count it as parked: parked, or a lapsed AtMostOnce record.
+/// Whether `inspect`, `list` and `stats` count it as parked: parked, or a lapsed AtMostOnce record.
 pub(crate) fn counts_as_parked(record: &Record, witness: &Witness, now: Stamp) -> bool {
     matches!(record.state, State::Parked { .. })
         || (record.effect == Effect::AtMostOnce && is_lapsed(record, witness, now))

@@ -1,6 +1,6 @@
 //! After every command: every key, every row and every counter, of the ledger and of the model.
 
-use keyledger::{Effect, Filter, RecordView, StateName};
+use keyledger::{Filter, RecordView, StateName};
 use keyledger_harness::model::{self, Counts, Fingerprint, View};
 
 use super::driver::{Driver, Verdict};
@@ -47,7 +47,7 @@ fn same_counts(driver: &Driver) -> Verdict {
     let page = driver.ledger.list(&Filter::all()).map_err(|error| format!("list: {error}"))?;
     let mut listed = Counts::default();
     for record in &page.records {
-        *match counted_as(record) {
+        *match record.state() {
             StateName::InProgress => &mut listed.in_progress,
             StateName::Released => &mut listed.released,
             StateName::Completed => &mut listed.completed,
@@ -58,14 +58,6 @@ fn same_counts(driver: &Driver) -> Verdict {
     }
     driver.same("list", &listed, &driver.model.counts_now())?;
     if driver.model.due().is_empty() { driver.same("I7: stats beside list", &seen, &listed) } else { Ok(()) }
-}
-
-/// `list` and `stats` count a lapsed `AtMostOnce` record as parked.
-fn counted_as(record: &RecordView) -> StateName {
-    match record.state() {
-        StateName::InProgress if record.is_lapsed() && record.effect() == Effect::AtMostOnce => StateName::Parked,
-        state => state,
-    }
 }
 
 /// Of a tombstone only its fence and its time count: what else it keeps is the ledger's business.

@@ -82,7 +82,6 @@ pub(super) fn table(output: Output, records: &[Record]) -> Table {
 pub(super) fn state(record: &Record) -> (String, Tone) {
     match &record.parked {
         Some(parked) => (format!("parked: {}", parked.reason), Tone::Bad),
-        None if record.needs_decision => ("parked: its owner is lost".to_owned(), Tone::Bad),
         None if record.lapsed => ("lapsed".to_owned(), Tone::Waiting),
         None => {
             let tone = match record.state.as_str() {

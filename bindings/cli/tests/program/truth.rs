@@ -124,6 +124,35 @@ fn an_answer_that_nobody_would_be_told_is_refused_before_anything_is_asked() {
     }
 }
 
+#[test]
+fn a_record_whose_owner_is_lost_is_parked_in_every_look() {
+    let stage = Stage::filled();
+    let records = &stage.json(&["stats"])["records"];
+    assert_eq!((&records["parked"], &records["in_progress"]), (&2.into(), &1.into()));
+    let export = stage.answer(&["export"]);
+    let export: Vec<serde_json::Value> = export.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    for (state, keys) in [("parked", &["asked-the-bank", "newsletter"][..]), ("in_progress", &["running"])] {
+        let listed = stage.json(&["list", "--state", state]);
+        let of = |records: &mut dyn Iterator<Item = &serde_json::Value>| {
+            let mut keys: Vec<String> =
+                records.filter_map(|record| record["key"].as_str().map(str::to_owned)).collect();
+            keys.sort();
+            keys
+        };
+        let shown = listed["records"].as_array().expect("records");
+        assert!(shown.iter().all(|record| record["state"] == state), "{shown:?}");
+        assert_eq!(of(&mut shown.iter()), keys);
+        assert_eq!(of(&mut export.iter().filter(|record| record["state"] == state)), keys);
+    }
+    let shown = stage.json(&[&["show"][..], &NEWSLETTER].concat());
+    assert_eq!((&shown["state"], &shown["lapsed"]), (&"parked".into(), &true.into()), "{shown}");
+    assert_eq!(
+        (&shown["parked"]["reason"], &shown["parked"]["since_ms"]),
+        (&"owner lost".into(), &shown["lease_end_ms"])
+    );
+    assert_eq!(stage.answer(&["list"]).matches("parked: owner lost ").count(), 1);
+}
+
 /// A ledger with dead entries of two lanes, and one whose outcome is unknown.
 fn with_entries() -> Stage {
     let stage = Stage::empty();

@@ -47,7 +47,7 @@ fn a_lost_mail_is_seen_first_decided_by_a_person_and_sent_by_the_next_that_asks(
     assert_eq!(listed["records"][0]["needs_decision"], true);
 
     let shown = stage.answer(&["show", id[0], id[1], id[2]]);
-    for needed in ["its owner is lost", "at most once", "order 1034", "lease ended", "--not-done"] {
+    for needed in ["owner lost", "at most once", "order 1034", "lease ended", "--not-done"] {
         assert!(shown.contains(needed), "{needed}: {shown}");
     }
     let fence = stage.json(&["show", id[0], id[1], id[2]])["fence"].to_string();

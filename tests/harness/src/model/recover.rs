@@ -79,7 +79,7 @@ impl Model {
         self.store(id, Record { state, ..record });
     }
 
-    /// `list` and `stats` count a lapsed `AtMostOnce` record as parked.
+    /// `inspect`, `list` and `stats` count a lapsed `AtMostOnce` record as parked.
     pub(super) fn counts_as_parked(&self, record: &Record) -> bool {
         match record.state {
             State::Parked { .. } => true,

@@ -1,6 +1,6 @@
 //! What `inspect` shows.
 
-use super::record::{Record, State};
+use super::record::{Reason, Record, State};
 use super::values::{Bytes, Effect, Fence, Fingerprint, Id, Millis, Response};
 use super::world::Model;
 
@@ -23,7 +23,7 @@ pub struct View {
     pub steps: Vec<(String, Bytes)>,
     /// When the first claim was granted.
     pub first_granted_at: Millis,
-    /// In progress: when the lease ends, by the wall clock.
+    /// In progress, or lapsed: when the lease ends, by the wall clock.
     pub lease_end: Option<Millis>,
     /// Settled: when.
     pub settled_at: Option<Millis>,
@@ -33,7 +33,7 @@ pub struct View {
     pub gone_at: Option<Millis>,
     /// Completed or failed: the response.
     pub response: Option<Response>,
-    /// Parked: why, and since when.
+    /// Parked, which a lapsed `AtMostOnce` record counts as: why, and since when.
     pub parked: Option<(String, Millis)>,
 }
 
@@ -61,7 +61,14 @@ impl Model {
             parked: None,
         };
         match &record.state {
-            State::InProgress => view.lease_end = Some(self.lease_of(record).end()),
+            State::InProgress => {
+                let end = self.lease_of(record).end();
+                view.lease_end = Some(end);
+                if self.counts_as_parked(record) {
+                    view.state = "parked";
+                    view.parked = Some((Reason::OwnerLost.as_str().into(), end.min(self.wall)));
+                }
+            }
             State::Parked { reason, since, .. } => {
                 view.state = "parked";
                 view.parked = Some((reason.as_str().into(), *since));
