@@ -1,4 +1,6 @@
 import { registerErrors } from "./native/keyledger.js";
+import { type EntryView, shownEntry } from "./outbox-view.js";
+import type { StoredResponse } from "./response.js";
 
 /** The stable code of an error: the same in every language. */
 export type ErrorCode =
@@ -25,20 +27,35 @@ export type ErrorCode =
   | "corrupt"
   | "poisoned"
   | "ambiguous"
-  | "storage";
+  | "storage"
+  // What `Entry.result` throws.
+  | "answered_no"
+  | "entry_dead"
+  | "entry_cancelled"
+  | "entry_unknown"
+  | "entry_held"
+  | "no_result_yet";
 
 /** A call that could not be answered. Decisions of `begin` are answers, not errors. */
 export class KeyledgerError extends Error {
   override readonly name = "KeyledgerError";
   readonly code: ErrorCode;
+  /** The entry that is in the way of a conflict, or that has no yes for its result. */
+  readonly entry: EntryView | undefined;
 
-  constructor(code: ErrorCode, message: string) {
+  constructor(code: ErrorCode, message: string, entry?: EntryView) {
     super(message);
     this.code = code;
+    this.entry = entry;
+  }
+
+  /** The response of an entry that was answered with a no. */
+  get response(): StoredResponse | null {
+    return this.entry?.response ?? null;
   }
 }
 
 /** Has the native half throw this class. */
 export function useErrors(): void {
-  registerErrors((code: ErrorCode, message: string) => new KeyledgerError(code, message));
+  registerErrors((code: ErrorCode, message: string, entry: unknown) => new KeyledgerError(code, message, entry === undefined ? entry : shownEntry(entry)));
 }

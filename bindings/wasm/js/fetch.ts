@@ -5,7 +5,7 @@ import { type RouteOperation, type RouteSettings, routeOf } from "./http.js";
 import { joined } from "./joined.js";
 import { LedgerHandle } from "./ledger.js";
 import type { NativeAsked, NativeClaim, NativeRoute } from "./native/keyledger.js";
-import { aborted, waited } from "./waiting.js";
+import { aborted } from "./waiting.js";
 
 export { type Case, type HttpAnswer, type HttpStored, type Keep, type RouteSettings, httpOfStored, storedHttp } from "./http.js";
 
@@ -136,7 +136,7 @@ class Guard<Rest extends unknown[]> {
   }
 
   async #keyed(asked: Asked<Rest>): Promise<Response> {
-    const { request, rest, book, scope, key, body } = asked;
+    const { request, rest, scope, key, body } = asked;
     let native: NativeAsked;
     try {
       native = this.#ask(asked);
@@ -148,7 +148,7 @@ class Guard<Rest extends unknown[]> {
     const held = HELD.get(request) ?? [];
     const around = held.find((one) => one.scope === scope && one.key === key && one.native.operation === native.operation);
     if (around) return this.#handler(again(request, body), around.claim, ...rest);
-    const ruling = await this.#ruled(native, book, request);
+    const ruling = await this.#ruled(native, request);
     if (ruling === undefined) return new Response(null, { status: 499 });
     if (ruling.error) this.#tell(ruling.error);
     if (ruling.answer) return responseOf(ruling.answer, request.method);
@@ -165,18 +165,11 @@ class Guard<Rest extends unknown[]> {
   }
 
   /** What the ledger says; undefined where the client has gone while it waited: then nothing is granted (P4). */
-  async #ruled(native: NativeAsked, book: LedgerHandle, request: Request): Promise<Ruling | undefined> {
-    const { waitMs } = this.#route;
-    if (waitMs === 0) return (await native.rule(false)) as Ruling;
+  async #ruled(native: NativeAsked, request: Request): Promise<Ruling | undefined> {
+    if (this.#route.waitMs === 0) return (await native.rule()) as Ruling;
     const until = aborted(request.signal);
     try {
-      return await waited<Ruling>({
-        waitMs,
-        until: until.promise,
-        nowMs: () => book.monotonicMs(),
-        ask: async (end, waits) => (await native.rule(waits, end)) as Ruling | undefined,
-        retryAfterMs: (ruling) => ruling.retryAfterMs ?? null,
-      });
+      return (await native.rule(until.promise)) as Ruling;
     } catch (error) {
       if (request.signal.aborted) return undefined;
       throw error;

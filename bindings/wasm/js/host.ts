@@ -13,5 +13,9 @@ export function hostOf(callSoon: (commit: () => void) => void, clock: Clock = SY
     monotonicMs: () => clock.monotonicMs(),
     fillRandom: (bytes) => void crypto.getRandomValues(bytes as Uint8Array<ArrayBuffer>),
     callSoon,
+    // A timer of more than this is one of zero.
+    callAfter: (ms, wake) => setTimeout(wake, Math.min(Math.ceil(ms), 0x7fffffff)),
+    callOff: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+    sleepMs: (ms) => clock.sleepMs?.(ms) ?? ms,
   };
 }

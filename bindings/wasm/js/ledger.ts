@@ -3,12 +3,14 @@ import { type Decision, decided } from "./decision.js";
 import { KeyledgerError } from "./errors.js";
 import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing, refuseText } from "./native/keyledger.js";
 import type { Fingerprint, KeyId, Operation } from "./operation.js";
+import { Outbox } from "./outbox.js";
+import type { OutboxSettings } from "./outbox-settings.js";
 import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type Batch, type Row, Transaction } from "./transaction.js";
-import { aborted, waited } from "./waiting.js";
+import { aborted } from "./waiting.js";
 
 const NOTHING = new Uint8Array();
 
@@ -47,7 +49,6 @@ export type Resolution = { completed: Answer } | { failed: Answer } | "not_done"
 /** A key ledger on a store. Each platform's `Ledger` opens it on that platform's stores. */
 export class LedgerHandle {
   readonly #native: NativeLedger;
-  readonly #host: Host;
   readonly #store: GuardedStore;
   /** What was synced, as the store says. */
   readonly durability: () => Durability;
@@ -61,7 +62,6 @@ export class LedgerHandle {
       guarded.end();
       throw error;
     }
-    this.#host = host;
     this.#store = guarded;
     this.durability = () => guarded.durability;
     OPEN.add(this);
@@ -83,29 +83,11 @@ export class LedgerHandle {
     options.signal?.throwIfAborted();
     const until = options.signal && aborted(options.signal);
     try {
-      return await this.#begun({ operation, scope, key, fingerprint, ...options }, until?.promise);
+      const begin = asked({ operation, scope, key, fingerprint, ...options });
+      return decided(await this.#native.begin(begin, until?.promise));
     } finally {
       until?.stop();
     }
-  }
-
-  async #begun(begin: Begin, until?: Promise<never>): Promise<Decision> {
-    const [native, atOnce] = [asked(begin), asked({ ...begin, waitMs: 0 })];
-    return waited<Decision>({
-      waitMs: begin.waitMs ?? 0,
-      until,
-      nowMs: () => this.monotonicMs(),
-      ask: async (end, waits) => {
-        const told = (await this.#native.begin(waits ? native : atOnce, end)) as unknown;
-        return told === undefined ? undefined : decided(told);
-      },
-      retryAfterMs: (decision) => (decision.kind === "in_progress" ? decision.retryAfterMs : null),
-    });
-  }
-
-  /** @internal */
-  monotonicMs(): number {
-    return this.#host.monotonicMs();
   }
 
   /** The same at once. It cannot wait for another owner. */
@@ -268,6 +250,11 @@ export class LedgerHandle {
   }
   async scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
     return this.scanSync(table, range);
+  }
+
+  /** Opens the outbox of this ledger. On return its lanes are stored. */
+  outbox(settings?: OutboxSettings): Outbox {
+    return new Outbox(this, settings);
   }
 
   /** A new key for a new operation: UUIDv7. */

@@ -32,6 +32,8 @@ export interface Clock {
   wallMs(): number;
   /** Milliseconds since some instant; never falls. */
   monotonicMs(): number;
+  /** How long to really wait for `ms` of this clock to pass. Absent: so long. A clock that only moves when a test moves it answers with a moment. */
+  sleepMs?(ms: number): number;
 }
 
 /** What WebAssembly has not by itself. */
@@ -40,7 +42,14 @@ export interface Host extends Clock {
   fillRandom(bytes: Uint8Array): void;
   /** Has `commit` called soon, not from inside this call. All that is queued until then shares one sync. */
   callSoon(commit: () => void): void;
+  /** Calls `wake` once, when the time has passed; what it returns is for `callOff`. */
+  callAfter(ms: number, wake: () => void): unknown;
+  /** Calls that off. */
+  callOff(timer: unknown): void;
+  sleepMs(ms: number): number;
 }
+
+export type { NativeTransport } from "./outbox-driver.js";
 
 /** A closure that runs inside a transaction. `call` is good until it returns. */
 export interface NativeClosure {

@@ -1,5 +1,7 @@
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
+import type { Enqueued, Outbox, Wishes } from "./outbox.js";
+import type { Outgoing } from "./outbox-http.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
 
@@ -52,6 +54,10 @@ export class Transaction {
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): void {
     this.#call(["compareAndSet", table, toBytes(key), orNull(expected), orNull(value)]);
   }
+  /** A request to be sent once this transaction is on disk: with the business change, or not at all. */
+  enqueue(outbox: Outbox, request: Outgoing, wishes: Wishes): Enqueued {
+    return outbox.enqueued(this.#call(["enqueue", outbox.asked(request, wishes)]));
+  }
   /** Settles another claim in the same transaction. */
   complete(claim: { readonly keyId: KeyId; readonly fence: number }, answer: Answer): void {
     const { scope, operation, key } = claim.keyId;
@@ -92,6 +98,11 @@ export class Batch {
   }
   insertUnique(table: string, key: Bytes, value: Bytes): this {
     return this.#with("insertUnique", table, toBytes(key), toBytes(value));
+  }
+  /** A request to be sent once the batch is on disk. */
+  enqueue(outbox: Outbox, request: Outgoing, wishes: Wishes): this {
+    this.native.enqueue(outbox.asked(request, wishes));
+    return this;
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
     return this.#with("compareAndSet", table, toBytes(key), orNull(expected), orNull(value));

@@ -6,6 +6,8 @@ use js_sys::Function;
 use keyledger::{Error, KeyError};
 use wasm_bindgen::prelude::*;
 
+use crate::outbox::view;
+
 /// What the methods return.
 pub(crate) type Told<T> = Result<T, JsValue>;
 
@@ -14,7 +16,7 @@ thread_local! {
     static MAKE: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
-/// Takes what makes an error of the package's class: `(code, message, detail) => Error`.
+/// Takes what makes an error of the package's class: `(code, message, entry) => Error`, with the entry of a conflict.
 #[wasm_bindgen(js_name = registerErrors)]
 pub fn register_errors(make: Function) {
     MAKE.replace(Some(make));
@@ -22,7 +24,11 @@ pub fn register_errors(make: Function) {
 
 /// The error with its stable code: `error.code`.
 pub(crate) fn thrown(error: &Error) -> JsValue {
-    of_code(error.code().as_str(), &error.to_string())
+    let entry = match error {
+        Error::PurposeConflict(entry) | Error::KeyConflict(entry) => view(entry),
+        _ => JsValue::UNDEFINED,
+    };
+    of_code(error.code().as_str(), &error.to_string(), &entry)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
@@ -38,8 +44,8 @@ pub(crate) fn invalid_argument(message: impl Into<String>) -> JsValue {
     thrown(&Error::InvalidArgument(message.into()))
 }
 
-fn of_code(code: &str, message: &str) -> JsValue {
+fn of_code(code: &str, message: &str, entry: &JsValue) -> JsValue {
     let maker = MAKE.with_borrow(Clone::clone);
-    let made = maker.and_then(|maker| maker.call2(&JsValue::NULL, &code.into(), &message.into()).ok());
+    let made = maker.and_then(|maker| maker.call3(&JsValue::NULL, &code.into(), &message.into(), entry).ok());
     made.unwrap_or_else(|| js_sys::Error::new(message).into())
 }

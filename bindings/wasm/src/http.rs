@@ -1,6 +1,6 @@
 //! HTTP: what `keyledger-http` says of routes, requests and answers, one method to each of its calls.
 
-mod answer;
+pub(crate) mod answer;
 mod asked;
 mod hooks;
 mod route;

@@ -62,6 +62,8 @@ impl JsLedger {
                     caller.call_soon(commit);
                 }
             });
+        let timer = JsHost::new(host);
+        builder = builder.wake_by_host(move |span, waker| timer.wake_after(span, waker));
         if let Some(bytes) = max_response_bytes {
             builder = builder.max_response_bytes(count("a longest response", bytes)?);
         }

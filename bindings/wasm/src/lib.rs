@@ -23,5 +23,6 @@ mod ledger;
 mod looking;
 mod object;
 mod operation;
+mod outbox;
 mod promise;
 mod transaction;

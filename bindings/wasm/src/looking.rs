@@ -8,6 +8,7 @@ use crate::decision::{milliseconds, response};
 use crate::error::{Told, failed, invalid_argument, refused};
 use crate::ledger::JsLedger;
 use crate::object::{bytes, bytes_or_null, list, number, number_or_null, object};
+use crate::outbox::audited;
 use crate::transaction::rows;
 
 #[wasm_bindgen(js_class = NativeLedger)]
@@ -139,17 +140,7 @@ fn record(view: &RecordView) -> JsValue {
         ("response", view.response().map_or(JsValue::NULL, response)),
         ("parkedReason", view.parked().map_or(JsValue::NULL, |(reason, _)| reason.as_str().into())),
         ("parkedSinceMs", number_or_null(view.parked().map(|(_, since)| since))),
-        (
-            "audit",
-            list(view.audit(), |entry| {
-                object(&[
-                    ("atMs", number(entry.at_ms)),
-                    ("outcome", entry.outcome.as_str().into()),
-                    ("who", entry.who.as_str().into()),
-                    ("note", entry.note.as_str().into()),
-                ])
-            }),
-        ),
+        ("audit", list(view.audit(), audited)),
     ])
 }
 

@@ -9,11 +9,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use js_sys::{Array, Uint8Array};
 use keyledger::{Batch, Error, Response, Transaction};
 use send_wrapper::SendWrapper;
+use wasm_bindgen::convert::TryFromJsValue;
 use wasm_bindgen::prelude::*;
 
 use crate::argument::{count, fence, key_id, response};
 use crate::error::{Told, failed, invalid_argument, thrown};
 use crate::object::{bytes, bytes_or_null, list};
+use crate::outbox::{JsEnqueue, enqueued};
 
 #[wasm_bindgen]
 extern "C" {
@@ -87,6 +89,10 @@ fn called(tx: &mut Transaction<'_, '_>, words: &Array) -> Told<JsValue> {
             let limit = count("a limit", number(4))?;
             return Ok(rows(&tx.scan(&text(1), &blob(2), maybe(3).as_deref(), limit).map_err(failed)?));
         }
+        "enqueue" => {
+            let asked = JsEnqueue::try_from_js_value(words.get(1))?;
+            return tx.enqueue(asked.outbox(), asked.get()).map(|answer| enqueued(&answer)).map_err(failed);
+        }
         "put" => tx.put(&text(1), &blob(2), blob(3)),
         "delete" => tx.delete(&text(1), &blob(2)),
         "insertUnique" => tx.insert_unique(&text(1), &blob(2), blob(3)),
@@ -139,6 +145,11 @@ impl JsBatch {
     #[wasm_bindgen(js_name = insertUnique)]
     pub fn insert_unique(&self, table: &str, key: &[u8], value: &[u8]) {
         self.with(|batch| batch.insert_unique(table, key, value));
+    }
+
+    /// A request to be sent once the batch is on disk.
+    pub fn enqueue(&self, asked: &JsEnqueue) {
+        self.with(|batch| batch.enqueue(asked.outbox(), asked.get()));
     }
 
     #[wasm_bindgen(js_name = compareAndSet)]

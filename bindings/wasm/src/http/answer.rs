@@ -29,7 +29,7 @@ pub(crate) fn answer(status: u16, fields: Vec<String>, body: Vec<u8>) -> Told<An
     Ok(Answer { status, fields: lines_of(fields)?, body })
 }
 
-fn lines_of(fields: Vec<String>) -> Told<Fields> {
+pub(crate) fn lines_of(fields: Vec<String>) -> Told<Fields> {
     let mut words = fields.into_iter();
     let mut lines = Fields::new();
     while let (Some(name), Some(value)) = (words.next(), words.next()) {

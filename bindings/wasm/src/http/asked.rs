@@ -1,13 +1,11 @@
 //! One request under a key: from what the ledger says of it to what its client is told.
 
-use std::panic::AssertUnwindSafe;
-use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
-
 use js_sys::Promise;
 use keyledger::{Begin, Decision, Effect, Error, Ledger, Settlement};
 use keyledger_http::{Answer, Conclusion, Route, Ruling, Settled, fitting};
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
 use super::answer::{answer, lines, shown};
@@ -43,11 +41,10 @@ impl JsAsked {
     }
 
     /// What to do: `{ claim }` to run the handler under, or `{ answer, retryAfterMs, error }` to send. It is given up when `until` is
-    /// settled; without `waits` it does not wait for another owner.
-    pub fn rule(&self, waits: bool, until: Option<Promise>) -> Promise {
+    /// settled.
+    pub fn rule(&self, until: Option<Promise>) -> Promise {
         let asked = self.0.0.clone();
-        let begin = if waits { asked.begin.clone() } else { asked.begin.clone().wait(Duration::ZERO) };
-        let told = asked.ledger.begin_with_async(begin);
+        let told = asked.ledger.begin_with_async(asked.begin.clone());
         promise_until(async move { Ok(asked.ruled(told.await)) }, until)
     }
 

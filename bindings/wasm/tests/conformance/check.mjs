@@ -14,7 +14,7 @@ export class Raised extends Error {
 }
 
 export function check(world, expected, happened) {
-  const where = difference(expected, happened, world.fences);
+  const where = difference(expected, happened, { fences: world.fences, entries: world.mail.entries });
   if (!where) return;
   throw new Differs(`expected ${JSON.stringify(expected)}\n   found ${JSON.stringify(happened)}\n      at ${where}`);
 }

@@ -8,13 +8,13 @@ const RESPONSES = new Set(["response", "replayed_failure"]);
 const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Where they differ first; null where `actual` is as `expected` says. */
-export function difference(expected, actual, fences, path = "") {
+export function difference(expected, actual, names, path = "") {
   if (isObject(expected)) {
     if ("at_least" in expected || "at_most" in expected) return outside(path, expected, actual);
     if (isBytes(expected)) return equal(path, shownBytes(toBytes(expected)), actual);
     if (isObject(actual)) {
       for (const [name, value] of Object.entries(expected)) {
-        const told = member(path, name, value, actual, fences);
+        const told = member(path, name, value, actual, names);
         if (told) return told;
       }
       return null;
@@ -22,7 +22,7 @@ export function difference(expected, actual, fences, path = "") {
   }
   if (Array.isArray(expected) && Array.isArray(actual) && expected.length === actual.length) {
     for (const [at, value] of expected.entries()) {
-      const told = difference(value, actual[at], fences, `${path}/${at}`);
+      const told = difference(value, actual[at], names, `${path}/${at}`);
       if (told) return told;
     }
     return null;
@@ -30,22 +30,33 @@ export function difference(expected, actual, fences, path = "") {
   return equal(path, expected, actual);
 }
 
-function member(above, name, expected, actual, fences) {
+function member(above, name, expected, actual, names) {
   const path = `${above}/${name}`;
   switch (name) {
     case "any_order":
       return null;
     case "fence_above":
-      return actual.fence > fences.get(expected) ? null : `${path}: ${actual.fence} is not above ${fences.get(expected)}`;
+      return actual.fence > names.fences.get(expected) ? null : `${path}: ${actual.fence} is not above ${names.fences.get(expected)}`;
     case "fence_equals":
-      return equal(path, fences.get(expected), actual.fence);
+      return equal(path, names.fences.get(expected), actual.fence);
+    case "is":
+      return entry(path, expected, actual.id, names.entries, "id");
+    case "successor_is":
+      return entry(path, expected, actual.successor, names.entries, "id");
+    case "key_of":
+      return entry(path, expected, actual.key, names.entries, "key");
     case "message_has":
       return actual.message?.includes(expected) ? null : `${path}: expected ${expected} in ${actual.message}`;
   }
-  if (RESPONSES.has(name)) return difference(expectedResponse(expected), actual[name], fences, path);
+  if (RESPONSES.has(name)) return difference(expectedResponse(expected), actual[name], names, path);
   if (BYTES.has(name)) return equal(path, expected === null ? null : shownBytes(toBytes(expected)), actual[name]);
   if (!(name in actual)) return `${path}: expected ${short(expected)}, and there is no such member`;
-  return difference(expected, actual[name], fences, path);
+  return difference(expected, actual[name], names, path);
+}
+
+function entry(path, name, found, entries, which) {
+  if (!entries.has(name)) return `${path}: there is no entry of the name ${name}`;
+  return equal(path, entries.get(name)[which], found);
 }
 
 function outside(path, { at_least = -Infinity, at_most = Infinity }, actual) {

@@ -1,5 +1,6 @@
 // Steps on the caller's own tables.
 
+import { enqueued, wanted } from "./outbox-sending.mjs";
 import { failed, told } from "./shown.mjs";
 import { Differs, Raised, check } from "./check.mjs";
 import { shownBytes, shownResponse, toBytes, toResponse, toText } from "./values.mjs";
@@ -9,7 +10,8 @@ const pairs = (rows) => rows.map(([key, value]) => [shownBytes(key), shownBytes(
 const found = (value) => (value === null ? null : shownBytes(value));
 
 /** A call that a transaction and a batch both have. */
-function write(to, call) {
+function write(world, to, call) {
+  if (call.call === "enqueue") return to.enqueue(world.mail.outbox, ...wanted(world, call));
   const [table, key] = [toText(call.table), toBytes(call.key)];
   switch (call.call) {
     case "put":
@@ -33,10 +35,12 @@ function within(world, tx, call) {
     case "complete":
       tx.complete({ keyId: world.claims.get(call.claim).keyId, fence: world.fences.get(call.claim) }, toResponse(world.kit, call.response));
       return "ok";
+    case "enqueue":
+      return enqueued(world, call, write(world, tx, call));
     case "reenter":
       return world.ledger.statsSync();
   }
-  write(tx, call);
+  write(world, tx, call);
   return "ok";
 }
 
@@ -65,7 +69,7 @@ async function closing(world, call) {
 
 function batch(world, step) {
   const made = new world.kit.Batch();
-  for (const call of step.calls) write(made, call);
+  for (const call of step.calls) write(world, made, call);
   return made;
 }
 

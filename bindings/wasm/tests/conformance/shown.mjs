@@ -1,5 +1,6 @@
 // What happened, as JSON in the form that scenarios expect.
 
+import { shownEntry } from "./outbox-mail.mjs";
 import { shownBytes, shownResponse } from "./values.mjs";
 import { START_MS } from "./world.mjs";
 
@@ -15,7 +16,8 @@ export async function told(kit, call) {
 /** The error of the ledger's; any other is thrown on. */
 export function failed({ KeyledgerError }, error) {
   if (!(error instanceof KeyledgerError)) throw error;
-  return { error: error.code, message: error.message };
+  const { code, message, entry } = error;
+  return { error: code, message, ...(entry && { entry: shownEntry(entry) }) };
 }
 
 /** An instant as scenarios count it: since their start. */

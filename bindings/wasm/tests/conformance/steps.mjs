@@ -1,6 +1,7 @@
 // Does the steps of a scenario. `ACTS` has one function for each.
 
 import { Differs, Raised, check } from "./check.mjs";
+import { OUTBOX } from "./outbox.mjs";
 import { ROWS } from "./rows.mjs";
 import * as shown from "./shown.mjs";
 import { shownBytes, shownResponse, span, toBytes, toFingerprint, toHex, toKey, toResponse, toScope } from "./values.mjs";
@@ -220,6 +221,7 @@ async function run(world, step) {
 const plain = (verb) => (world) => told(world.kit, () => world.ledger[verb]());
 
 const ACTS = {
+  ...OUTBOX,
   advance: (world, step) => world.clock.advance(span(step.ms)),
   jump: (world, step) => world.clock.jumpWall(step.ms),
   repeat: async (world, step) => {

@@ -1,5 +1,6 @@
 // What a scenario runs in: a ledger, its clock, and the claims and fences that have names.
 
+import { Mail } from "./outbox-mail.mjs";
 import { operationName, toKey, toOperation, toScope } from "./values.mjs";
 
 /** Where the wall clock stands when a scenario starts: far enough from zero for it to go back. */
@@ -16,6 +17,7 @@ export class World {
     this.clock = new kit.ManualClock(START_MS);
     this.options = scenario.options ?? {};
     this.operations = { ...loaded.operations, ...scenario.operations };
+    this.mail = new Mail(loaded, scenario);
     this.claims = new Map();
     this.fences = new Map();
     // Claims that no step names: kept, because dropping one ends its lease (S2).
@@ -26,6 +28,7 @@ export class World {
   async start() {
     const { max_response_bytes: maxResponseBytes } = this.options;
     this.ledger = await this.place.open({ clock: this.clock, maxResponseBytes });
+    this.mail.open(this.ledger);
   }
 
   /** A new process on the same file, after the old one has closed it. */

@@ -32,7 +32,7 @@ function onFile() {
 }
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
-const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json") && !name.startsWith("outbox"));
+const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 
 for (const name of names.sort()) {
   const loaded = read(name);

@@ -1,0 +1,232 @@
+import { NativeDriver, type NativeDelivery } from "./native/keyledger.js";
+import type { Outbox } from "./outbox.js";
+import { Delivery, DeliveryOutcome, outcomeOf } from "./outbox-delivery.js";
+import type { EntryCounts } from "./outbox-entry.js";
+
+/**
+ * Sends deliveries. It neither begins nor waits past `delivery.leaseLeftMs`, and says what came of it. What it throws counts as a retry
+ * whose outcome is unknown, and is told to the console.
+ */
+export interface Transport {
+  send(delivery: Delivery): Promise<DeliveryOutcome> | DeliveryOutcome;
+  /** Whether a scope has other credentials than those that were refused (O8). Asked every few seconds while a lane is held. */
+  hasOtherCredentials?(scope: string): Promise<boolean> | boolean;
+}
+
+/** A transport, or only its `send`. */
+export type AnyTransport = Transport | Transport["send"];
+
+/** How a driver works. */
+export interface DriverOptions {
+  /** How many deliveries are sent at a time. Absent: 8. */
+  inFlight?: number;
+  /** Called when a call of the outbox fails, which is then made again later. */
+  onError?: (error: unknown) => void;
+}
+
+/** How far a drain is. It counts entries of its scope, whoever sends and settles them. */
+export interface DrainProgress {
+  /** How many deliveries this drain has sent; an entry that is tried twice counts twice. */
+  readonly sent: number;
+  /** How many entries were settled since it began. */
+  readonly settled: number;
+  /** How many are unsettled, those that are held or unknown too. */
+  readonly remaining: number;
+}
+
+/** How long a drain goes on. */
+export interface DrainOptions {
+  /** Absent: what is due already, with what becomes due of itself meanwhile. `Infinity`: until only people can bring anything on. */
+  untilMs?: number;
+  /** Ends it cleanly: nothing more is leased, what is in flight is waited for, then the signal's reason is thrown. */
+  signal?: AbortSignal;
+  /** Called at the beginning and as it goes; what that throws ends the drain and comes out of it. */
+  onProgress?: (progress: DrainProgress) => void;
+}
+
+/** What a drain has left. */
+export interface Drained {
+  /** How many deliveries it has sent. */
+  readonly sent: number;
+  /** How many entries were settled meanwhile. */
+  readonly settled: number;
+  /** Whether it was stopped before it was done. */
+  readonly wasStopped: boolean;
+  /** How many entries of the scope are unsettled. */
+  readonly unsettled: number;
+  readonly counts: EntryCounts;
+}
+
+/** What the native half sends over. */
+export interface NativeTransport {
+  send(delivery: NativeDelivery): Promise<void>;
+  hasOtherCredentials(scope: string): boolean;
+}
+
+/** Keeps one scope of an outbox going; made by `Outbox.driver`. */
+export class Driver {
+  readonly #outbox: Outbox;
+  readonly #scope: string;
+  readonly #transport: NativeTransport;
+  readonly #options: DriverOptions;
+  #running: NativeDriver | undefined;
+  /** What was started and has not ended: more than one for a moment, where it was started anew. */
+  readonly #runs = new Set<Promise<void>>();
+  #ended: { error: unknown } | undefined;
+  readonly #online = () => this.#run();
+
+  /** @internal */
+  constructor(outbox: Outbox, scope: string, transport: AnyTransport, options: DriverOptions = {}) {
+    this.#outbox = outbox;
+    this.#scope = scope;
+    this.#transport = adapted(outbox, transport);
+    this.#options = options;
+  }
+
+  #native(): NativeDriver {
+    const { inFlight, onError } = this.#options;
+    return new NativeDriver(this.#outbox.native, this.#scope, this.#transport, inFlight, onError);
+  }
+
+  /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
+  async drain({ untilMs = 0, signal, onProgress }: DrainOptions = {}): Promise<Drained> {
+    signal?.throwIfAborted();
+    const native = this.#native();
+    let raised: { error: unknown } | undefined;
+    const stop = (error: unknown) => {
+      raised ??= { error };
+      native.stop();
+    };
+    const tell = (progress: DrainProgress) => {
+      try {
+        if (!raised) onProgress?.(progress);
+      } catch (error) {
+        stop(error);
+      }
+    };
+    const abort = () => stop(signal?.reason);
+    signal?.addEventListener("abort", abort);
+    try {
+      const drained = (await native.drain(untilMs, tell)) as Drained;
+      if (raised) throw raised.error;
+      return drained;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      native.free();
+    }
+  }
+
+  /** For alarms: sends what is due, and says when to be called next (`nextWakeup`). */
+  async tick(options?: Omit<DrainOptions, "untilMs">): Promise<number | null> {
+    await this.drain(options);
+    return this.nextWakeup();
+  }
+
+  /** When there is something to do next, in milliseconds since 1970-01-01 UTC; null: time alone brings nothing (O11). */
+  nextWakeup(): number | null {
+    return this.#outbox.nextWakeup(this.#scope);
+  }
+
+  /**
+   * Works until it is stopped, or the ledger is closed: by timers, and at once when the browser is online again. In Node it keeps the
+   * process alive. What is in flight when the process ends is sent again by whoever comes next, with the same key.
+   */
+  start(): this {
+    if (!this.#running) {
+      this.#ended = undefined;
+      this.#run();
+      if (canTellOnline()) addEventListener("online", this.#online);
+    }
+    return this;
+  }
+
+  /** Timers are late where a machine slept: what runs is let finish, and another looks at once. */
+  #run(): void {
+    this.#running?.stop();
+    const native = this.#native();
+    this.#running = native;
+    const run = native.run().then(
+      () => undefined,
+      (error: unknown) => void (this.#ended = { error }),
+    );
+    this.#runs.add(run);
+    void run.then(() => {
+      this.#runs.delete(run);
+      if (this.#running === native) this.#rest();
+      native.free();
+    });
+  }
+
+  #rest(): void {
+    this.#running = undefined;
+    if (canTellOnline()) removeEventListener("online", this.#online);
+  }
+
+  /** Whether it works. It ends by itself when the ledger is closed. */
+  get isRunning(): boolean {
+    return this.#running !== undefined;
+  }
+
+  /**
+   * Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over. Throws why it ended before; that
+   * error's `reports` are outcomes that it could not store.
+   */
+  async stop(): Promise<void> {
+    this.#running?.stop();
+    this.#rest();
+    await Promise.all(this.#runs);
+    const ended = this.#ended;
+    this.#ended = undefined;
+    if (ended) throw ended.error;
+  }
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+}
+
+/** Whether this platform tells when it is online again. @internal */
+export const canTellOnline = () => typeof addEventListener === "function" && "onLine" in (globalThis.navigator ?? {});
+
+function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
+  const { send, hasOtherCredentials }: Transport =
+    typeof transport === "function"
+      ? { send: transport }
+      : {
+          send: (delivery) => transport.send(delivery),
+          hasOtherCredentials: (scope) => transport.hasOtherCredentials?.(scope) ?? false,
+        };
+  /** One question at a time; a yes that comes late resumes the scope itself. */
+  let isAsking = false;
+  const asked = async (scope: string, answer: Promise<boolean>) => {
+    isAsking = true;
+    try {
+      if (await answer) await outbox.resume(scope);
+    } catch (error) {
+      console.error("keyledger: hasOtherCredentials threw", error);
+    } finally {
+      isAsking = false;
+    }
+  };
+  return {
+    send: async (native) => native.tell((await sent(send, new Delivery(native, outbox))).native),
+    hasOtherCredentials: (scope) => {
+      const answer = isAsking ? false : (hasOtherCredentials?.(scope) ?? false);
+      if (typeof answer === "boolean") return answer;
+      void asked(scope, answer);
+      return false;
+    },
+  };
+}
+
+/** What is thrown is told to the console. Its name alone is stored: its words may hold what must not be in the file (O14). */
+async function sent(send: Transport["send"], delivery: Delivery): Promise<DeliveryOutcome> {
+  try {
+    return outcomeOf(await send(delivery));
+  } catch (error) {
+    console.error("keyledger: a transport threw", error);
+    return DeliveryOutcome.retry(`the transport threw ${nameOf(error)}`);
+  }
+}
+
+/** @internal */
+export const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);

@@ -1,0 +1,267 @@
+import { fieldsOf, flat } from "./answer.js";
+import { joined } from "./joined.js";
+import {
+  NativeFingerprint,
+  NativeOutcome,
+  answerBytesMax,
+  httpAnswered,
+  httpRedirect,
+  httpSilent,
+  httpToSend,
+  httpUnsendable,
+} from "./native/keyledger.js";
+import { type Delivery, DeliveryOutcome, outcomeOf } from "./outbox-delivery.js";
+import { type Transport, canTellOnline, nameOf } from "./outbox-driver.js";
+import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./outbox-http.js";
+import { type Bytes, toBytes } from "./response.js";
+import { afterMs } from "./waiting.js";
+
+type MaybeLater<T> = Promise<T> | T;
+
+/** What is sent of an entry, without its credentials. */
+export interface SentRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+}
+
+/** An answer as it came. */
+export interface ReceivedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array;
+  /** Whether the body is all there, or was longer than what is kept. */
+  readonly isWhole: boolean;
+}
+
+/** How a `FetchTransport` sends. */
+export interface FetchSettings extends HttpSettings {
+  /**
+   * Gives credentials at each send, which are never stored (O14). Throws `SignedOut` where nobody is signed in, `NotNow` where they cannot
+   * be had at the moment. After a 401 it is asked every few seconds, and sending goes on when it gives others.
+   */
+  authorize?: (scope: string, request: SentRequest) => MaybeLater<HeadersInit | null | undefined>;
+  /** Tells credentials from others: who signs each request with its time names the key it signs with. Absent: all of them. */
+  identity?: (credentials: Headers) => Bytes;
+  /** How long a send may take; never longer than the lease. Absent: 20 s. */
+  timeoutMs?: number;
+  /** Of a longer body nothing is kept. Absent: 960 KiB. */
+  answerBytesMax?: number;
+  /** What is told of an answer, `usual` or another. If it throws, the same key is sent again later. */
+  classify?: (answer: ReceivedAnswer, usual: DeliveryOutcome) => DeliveryOutcome;
+  /** Absent: the platform's. */
+  fetch?: (request: Request) => Promise<Response>;
+}
+
+/** Thrown by `authorize`: nobody is signed in. The lane is held until somebody is, or until it is resumed. */
+export class SignedOut extends Error {
+  override readonly name = "SignedOut";
+}
+/** Thrown by `authorize`: credentials cannot be had at the moment. The send is tried again later. */
+export class NotNow extends Error {
+  override readonly name = "NotNow";
+}
+
+/**
+ * Sends over `fetch`, each request with its one `Idempotency-Key`, and says what the answers mean by the rules of the contract (C1 to C4,
+ * O8, O9): a 2xx is a yes, 408, 429, 5xx and silence are tried again with the same key, 401 holds the lane, other 4xx are a no.
+ *
+ * ```ts
+ * const transport = new FetchTransport({ authorize: () => ({ authorization: `Bearer ${token}` }) });
+ * await using driver = outbox.driver("user-7", transport).start();
+ * ```
+ */
+export class FetchTransport implements Transport {
+  readonly #settings: FetchSettings;
+  /** Which credentials were refused last, by scope: as a hash, in memory alone. */
+  readonly #refused = new Map<string, { request: SentRequest; hash: string | null }>();
+
+  constructor(settings: FetchSettings = {}) {
+    this.#settings = settings;
+  }
+
+  /** A request for `enqueue`, checked by this transport's `keyField` and `secret`. */
+  request(parts: HttpRequestParts): HttpRequest {
+    return HttpRequest.of(parts, this.#settings);
+  }
+
+  async send(delivery: Delivery): Promise<DeliveryOutcome> {
+    const { mediaType, request, key, scope } = delivery;
+    const { name, isQuoted = true } = this.#settings.keyField ?? {};
+    const made = httpToSend(mediaType, request, key, name, isQuoted) as NativeOutcome | ToSend;
+    if (made instanceof NativeOutcome) return new DeliveryOutcome(made);
+    const shown = shownRequest(made);
+    let credentials: string[];
+    try {
+      credentials = await this.#ask(scope, shown);
+    } catch (error) {
+      return this.#withoutCredentials(scope, shown, error);
+    }
+    const answer = await this.#followed({ ...made, fields: [...made.fields, ...credentials] }, delivery);
+    if (answer instanceof DeliveryOutcome) return answer;
+    const outcome = this.#meaning(answer);
+    if (outcome.kind === "hold_lane") this.#refused.set(scope, { request: shown, hash: this.#hash(credentials) });
+    else if (outcome.kind === "yes" || outcome.kind === "no") this.#refused.delete(scope);
+    return outcome;
+  }
+
+  /** Whether `authorize` now gives others than were refused. Yes if nothing is remembered: a send will tell. */
+  async hasOtherCredentials(scope: string): Promise<boolean> {
+    const refused = this.#refused.get(scope);
+    if (!refused) return true;
+    try {
+      return this.#hash(await this.#ask(scope, refused.request)) !== refused.hash;
+    } catch (error) {
+      if (error instanceof SignedOut || error instanceof NotNow) return false;
+      throw error;
+    }
+  }
+
+  async #ask(scope: string, request: SentRequest): Promise<string[]> {
+    const given = await this.#settings.authorize?.(scope, request);
+    const lines = flat(new Headers(given ?? undefined));
+    const refused = httpUnsendable(lines, this.#settings.keyField?.name);
+    if (refused !== undefined) throw new NotNow(`authorize gives the field ${refused}, which cannot be sent`);
+    return lines;
+  }
+
+  #withoutCredentials(scope: string, request: SentRequest, error: unknown): DeliveryOutcome {
+    if (error instanceof SignedOut) {
+      this.#refused.set(scope, { request, hash: null });
+      return DeliveryOutcome.holdLane("there are no credentials for this scope; sign in");
+    }
+    if (error instanceof NotNow) {
+      return DeliveryOutcome.retry(`credentials cannot be had now: ${error.message}`).notTaken();
+    }
+    // Its words may hold what must not be in the file (O14).
+    console.error("keyledger: authorize threw", error);
+    return DeliveryOutcome.retry(`authorize threw ${nameOf(error)}`).notTaken();
+  }
+
+  #hash(credentials: string[]): string {
+    const { identity } = this.#settings;
+    const parts = identity ? [toBytes(identity(new Headers(fieldsOf(credentials))))] : credentials.map(toBytes);
+    return NativeFingerprint.ofBytes(parts).hex as string;
+  }
+
+  /** The answer, after the redirects that keep method and origin (C2); or what is told where there is none. */
+  async #followed(send: ToSend, delivery: Delivery): Promise<ReceivedAnswer | DeliveryOutcome> {
+    const ms = Math.min(this.#settings.timeoutMs ?? 20_000, delivery.leaseLeftMs);
+    if (ms <= 0) return new DeliveryOutcome(httpSilent("the lease was over before it was sent", false));
+    const [over, timer] = [new AbortController(), afterMs(ms)];
+    void timer.promise.then(() => over.abort(new DOMException("no answer came in time", "TimeoutError")));
+    try {
+      for (let hops = 0; ; hops++) {
+        const answer = await this.#answered(send, over.signal, hops > 0);
+        if (answer instanceof DeliveryOutcome) return answer;
+        const location = answer.headers.get("location") ?? undefined;
+        const onward = httpRedirect(send.method, send.url, answer.status, location, hops);
+        if (onward === undefined) return answer;
+        send = { ...send, url: onward };
+      }
+    } finally {
+      timer.stop();
+    }
+  }
+
+  async #answered(send: ToSend, signal: AbortSignal, hasLeft: boolean): Promise<ReceivedAnswer | DeliveryOutcome> {
+    let request: Request;
+    try {
+      request = fetched(send, signal);
+    } catch (error) {
+      const why = `this platform cannot send it: ${(error as Error).message}`;
+      return hasLeft ? DeliveryOutcome.retry(why) : DeliveryOutcome.dead(why);
+    }
+    try {
+      const response = await (this.#settings.fetch ?? fetch)(request);
+      if (response.type === "opaqueredirect") {
+        return DeliveryOutcome.no("the server answered with a redirect, and this platform does not tell where to");
+      }
+      return await this.#read(response);
+    } catch (error) {
+      return new DeliveryOutcome(httpSilent(wordsOf(error), hasLeft || mayHaveLeft(error)));
+    }
+  }
+
+  get #bytesMax(): number {
+    return this.#settings.answerBytesMax ?? answerBytesMax();
+  }
+
+  async #read(response: Response): Promise<ReceivedAnswer> {
+    const { status, body: stream } = response;
+    const headers = new Headers(response.headers);
+    // The body is told as fetch has unpacked it.
+    for (const name of ["content-length", "content-encoding", "transfer-encoding"]) headers.delete(name);
+    const [chunks, bytesMax] = [[] as Uint8Array[], this.#bytesMax];
+    let [length, isWhole] = [0, true];
+    const reader = stream?.getReader();
+    while (reader && isWhole) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      chunks.push(value);
+      length += value.length;
+      isWhole = length <= bytesMax;
+    }
+    // Nobody waits for it: the connection may be slow to close.
+    if (!isWhole) void reader?.cancel().catch(() => undefined);
+    return { status, headers, body: joined(chunks, length).subarray(0, bytesMax), isWhole };
+  }
+
+  #meaning(answer: ReceivedAnswer): DeliveryOutcome {
+    const { status, headers, body, isWhole } = answer;
+    const usual = new DeliveryOutcome(httpAnswered(status, flat(headers), body, isWhole, Date.now(), this.#bytesMax));
+    try {
+      const told = this.#settings.classify?.(answer, usual);
+      return told === undefined ? usual : outcomeOf(told);
+    } catch (error) {
+      console.error("keyledger: classify threw", error);
+      return DeliveryOutcome.retry(`the classifier threw ${nameOf(error)} on ${status}`);
+    }
+  }
+}
+
+interface ToSend {
+  readonly method: string;
+  readonly url: string;
+  readonly fields: string[];
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+const shownRequest = ({ method, url, fields, body }: ToSend): SentRequest => ({ method, url, headers: new Headers(fieldsOf(fields)), body });
+
+function fetched({ method, url, fields, body }: ToSend, signal: AbortSignal): Request {
+  const headers = new Headers(fieldsOf(fields));
+  // A browser's cookies would be credentials of whoever is signed in now, sent with the requests of other scopes.
+  const here: RequestInit = canTellOnline() ? { credentials: "omit", cache: "no-store" } : {};
+  return new Request(url, { method, headers, body: body.length ? body : null, redirect: "manual", signal, ...here });
+}
+
+interface FetchError {
+  name?: string;
+  message?: string;
+  code?: string;
+  syscall?: string;
+  cause?: FetchError;
+  errors?: FetchError[];
+}
+
+/** The innermost says what it was; it says nothing of the request but its host. */
+function wordsOf(error: unknown): string {
+  const { name = "Error", message = "", cause } = (error ?? {}) as FetchError;
+  return cause ? wordsOf(cause) : `${name}: ${message}`;
+}
+
+/** Whether a byte of the request may have left. Only where a platform says that it had no connection is it certain that none has. */
+function mayHaveLeft(error: unknown): boolean {
+  const { cause, errors, code, syscall, message = "" } = (error ?? {}) as FetchError;
+  if (errors?.length) return errors.some(mayHaveLeft);
+  // Node: connecting and looking up names have system calls of their own. Bun and Deno say it in their own words.
+  const isBefore =
+    syscall === "connect" ||
+    syscall === "getaddrinfo" ||
+    code === "UND_ERR_CONNECT_TIMEOUT" ||
+    code === "ConnectionRefused" ||
+    message.includes("client error (Connect)");
+  return !isBefore && (cause === undefined || mayHaveLeft(cause));
+}

@@ -1,0 +1,79 @@
+import { flat } from "./answer.js";
+import { httpMediaType, httpRequest } from "./native/keyledger.js";
+import { type Bytes, toBytes } from "./response.js";
+
+/** A request as its parts. */
+export interface HttpRequestParts {
+  method: string;
+  /** Absolute, http or https. */
+  url: string | URL;
+  headers?: HeadersInit;
+  body?: Bytes | null;
+}
+
+/** How the other side wants its keys, and what it takes for credentials. */
+export interface HttpSettings {
+  /** Absent: `Idempotency-Key`, quoted. */
+  keyField?: { name?: string; isQuoted?: boolean };
+  /** More fields that carry credentials, and so are refused in a request. */
+  secret?: string[];
+}
+
+/** An HTTP request as the outbox stores it: without its key and without credentials, which are added at each send (O14). */
+export class HttpRequest {
+  readonly method: string;
+  readonly url: string;
+  /** What is stored. */
+  readonly bytes: Uint8Array;
+
+  private constructor(method: string, url: string, bytes: Uint8Array) {
+    this.method = method;
+    this.url = url;
+    this.bytes = bytes;
+  }
+
+  /**
+   * Of its parts.
+   *
+   * @throws `invalid_argument` for credentials, the key's own field and the connection's fields among the headers, and for an address
+   * that is no absolute http or https URL: nothing is stored of what is refused.
+   */
+  static of({ method, url, headers, body }: HttpRequestParts, settings: HttpSettings = {}): HttpRequest {
+    const { keyField, secret = [] } = settings;
+    const fields = flat(new Headers(headers));
+    const address = String(url);
+    const bytes = httpRequest(
+      method,
+      address,
+      fields,
+      toBytes(body ?? ""),
+      keyField?.name,
+      keyField?.isQuoted ?? true,
+      secret,
+    );
+    return new HttpRequest(method, address, bytes);
+  }
+
+  /** Of a fetch `Request`, whose body is read for it. */
+  static async from(request: Request, settings?: HttpSettings): Promise<HttpRequest> {
+    const { method, url, headers } = request;
+    return HttpRequest.of({ method, url, headers, body: new Uint8Array(await request.arrayBuffer()) }, settings);
+  }
+}
+
+/** What the outbox sends: a request over HTTP, or bytes or text that a transport of the caller's own understands. */
+export type Outgoing = HttpRequest | HttpRequestParts | Bytes;
+
+/** @internal */
+export function stored(request: Outgoing, mediaType?: string): [mediaType: string, bytes: Uint8Array] {
+  if (typeof request === "string") return [mediaType ?? "text/plain", toBytes(request)];
+  if (request instanceof Uint8Array) return [mediaType ?? "application/octet-stream", request];
+  const made = request instanceof HttpRequest ? request : HttpRequest.of(request);
+  return [httpMediaType(), made.bytes];
+}
+
+/** @internal */
+export async function read(request: Request | Outgoing): Promise<Outgoing> {
+  const isFetched = typeof request === "object" && "arrayBuffer" in request;
+  return isFetched ? HttpRequest.from(request) : request;
+}
