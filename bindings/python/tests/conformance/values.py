@@ -26,11 +26,11 @@ def to_bytes(value: Any) -> bytes:
 
 
 def to_text(value: Any) -> str:
-    """Text, also what UTF-8 cannot hold: `utf16` in code units."""
+    """Text, also what UTF-8 cannot hold: `utf16` in code units, and bytes as Python has them in arguments and names of files (PEP 383)."""
     if isinstance(value, dict) and "utf16" in value:
         units = value["utf16"].replace(" ", "")
         return bytes.fromhex(units).decode("utf-16-be", "surrogatepass")
-    return to_bytes(value).decode()
+    return to_bytes(value).decode(errors="surrogateescape")
 
 
 def shown_bytes(value: bytes) -> Any:
