@@ -1,4 +1,4 @@
-import { Tab } from "./browser/tab.js";
+import { openTab } from "./browser/tab.js";
 import { useErrors } from "./errors.js";
 import type { LedgerOptions } from "./ledger.js";
 import init from "./native/keyledger.js";
@@ -22,9 +22,8 @@ export class Ledger extends RemoteLedger {
   static async open(name: string, options: OpenOptions = {}): Promise<Ledger> {
     const { worker = startWorker, persist = true, ...rest } = options;
     const [, isPersisted] = await Promise.all([load(), persist && navigator.storage?.persist?.()]);
-    const tab = new Tab(worker(), name, rest);
-    const durability = await tab.opened;
-    return new Ledger(tab, isPersisted ? "persisted" : durability);
+    const { calling, durability } = await openTab(worker(), name, rest);
+    return new Ledger(calling, isPersisted ? "persisted" : durability);
   }
 }
 

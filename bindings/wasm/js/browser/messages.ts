@@ -1,23 +1,20 @@
 import type { LedgerOptions } from "../ledger.js";
+import type { Asked, Told } from "../remote/calling.js";
 import type { Call, Outcome, PlainError } from "../remote/messages.js";
 import type { Durability } from "../store.js";
 
-/** From a page to its worker. */
+/** From a page to its worker. `hide`: the page is left, and may be shown again. */
 export type FromPage =
   | { readonly kind: "open"; readonly name: string; readonly options: LedgerOptions }
-  | { readonly kind: "call"; readonly id: number; readonly call: Call }
-  | { readonly kind: "cancel"; readonly id: number }
-  /** The page is left, and may be shown again. */
   | { readonly kind: "hide" }
   | { readonly kind: "show" }
-  | { readonly kind: "close" };
+  | Asked;
 
 /** From a worker to its page. */
 export type ToPage =
   | { readonly kind: "opened"; readonly durability: Durability }
   | { readonly kind: "failed"; readonly error: PlainError }
-  | { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome }
-  | { readonly kind: "closed" };
+  | Told;
 
 /** Between the workers of an origin's tabs, on a channel that all of them hear. */
 export type Between =

@@ -13,7 +13,7 @@ export async function installed(name) {
   const folder = join(scratch, "node_modules", "keyledger");
   const manifest = createRequire(join(folder, "package.json"))("./package.json");
   const entry = manifest.exports[name];
-  return import(pathToFileURL(join(folder, (entry.node?.import ?? entry).default)).href);
+  return import(pathToFileURL(join(folder, (entry.node?.import ?? entry.node ?? entry).default)).href);
 }
 
 export const kit = { ...(await installed(".")), ...(await installed("./testing")) };

@@ -1,0 +1,96 @@
+import { KeyledgerError } from "../errors.js";
+import type { Call, Carrier, Outcome } from "./messages.js";
+import { errorOf } from "./plain.js";
+
+/** What is sent to where the ledger lives. */
+export type Asked =
+  | { readonly kind: "call"; readonly id: number; readonly call: Call }
+  | { readonly kind: "cancel"; readonly id: number }
+  | { readonly kind: "close" };
+
+/** What comes from there. */
+export type Told = { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome } | { readonly kind: "closed" };
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+const closedError = () => new KeyledgerError("closed", "the ledger is closed");
+
+/** This side of a line to a ledger: numbers the calls, and gives each its outcome. */
+export class Calling implements Carrier {
+  readonly #post: (message: Asked) => void;
+  readonly #waiting = new Map<number, Waiting>();
+  /** Called when the first call begins to wait (true), and when the last one has its outcome (false). */
+  onBusy: (isBusy: boolean) => void = () => {};
+  /** Called once: nothing is asked any more. */
+  onEnd: () => void = () => {};
+  #closing: Promise<void> | null = null;
+  #onClosed = () => {};
+  #isEnded = false;
+  #calls = 0;
+
+  constructor(post: (message: Asked) => void) {
+    this.#post = post;
+  }
+
+  call(method: string, words: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+    if (this.#closing || this.#isEnded) return Promise.reject(closedError());
+    const id = (this.#calls += 1);
+    return new Promise((resolve, reject) => {
+      const cancel = () => {
+        this.#post({ kind: "cancel", id });
+        this.#take(id)?.reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", cancel, { once: true });
+      const stop = () => signal?.removeEventListener("abort", cancel);
+      this.#waiting.set(id, {
+        resolve: (value) => (stop(), resolve(value)),
+        reject: (error) => (stop(), reject(error)),
+      });
+      if (this.#waiting.size === 1) this.onBusy(true);
+      this.#post({ kind: "call", id, call: { method, words } });
+    });
+  }
+
+  /** On return the other side has let go. */
+  close(): Promise<void> {
+    if (this.#isEnded) return Promise.resolve();
+    return (this.#closing ??= new Promise<void>((resolve) => {
+      this.#onClosed = resolve;
+      this.onBusy(true);
+      this.#post({ kind: "close" });
+    }));
+  }
+
+  told(message: Told): void {
+    if (message.kind === "closed") return this.end(closedError());
+    const { outcome } = message;
+    const waiting = this.#take(message.id);
+    if (!waiting) this.#giveBack(outcome);
+    else if ("value" in outcome) waiting.resolve(outcome.value);
+    else if ("error" in outcome) waiting.reject(errorOf(outcome.error));
+  }
+
+  /** Nothing comes from the other side any more. */
+  end(error: unknown): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    for (const id of [...this.#waiting.keys()]) this.#take(id)?.reject(error);
+    this.#onClosed();
+    this.onEnd();
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    if (this.#waiting.delete(id) && this.#waiting.size === 0 && !this.#closing) this.onBusy(false);
+    return waiting;
+  }
+
+  /** A claim that came too late for a caller who has given up. */
+  #giveBack(outcome: Outcome): void {
+    const decision = "value" in outcome ? (outcome.value as { kind?: string; claim?: { fence: number } } | null) : null;
+    if (decision?.kind === "acquired") this.call("drop", [decision.claim?.fence]).catch(() => undefined);
+  }
+}
