@@ -28,7 +28,8 @@ export class Ledger extends RemoteLedger {
   /** Opens the ledger file, or makes it, for this process alone. */
   static async open(path: string | URL, options: OpenOptions = {}): Promise<Ledger> {
     const workerData = { path: typeof path === "string" ? path : fileURLToPath(path), options };
-    const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData, name: "keyledger" });
+    // The program's own options are not the thread's: `--eval` and the like would stop it.
+    const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData, name: "keyledger", execArgv: [] });
     const calling = new Calling((message) => worker.postMessage(message));
     calling.onBusy = (isBusy) => (isBusy ? worker.ref() : worker.unref());
     calling.onEnd = () => void worker.terminate();
