@@ -90,23 +90,37 @@ test("a program that leaves it open ends, when nothing is under way", () => {
   assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", lines], options), "paid\n");
 });
 
+/** How late a ticker of one millisecond is at most while something is done. */
+async function lateness(during) {
+  let [latest, last] = [0, performance.now()];
+  const ticker = setInterval(() => {
+    const now = performance.now();
+    latest = Math.max(latest, now - last - 1);
+    last = now;
+  }, 1);
+  await during();
+  clearInterval(ticker);
+  return Math.round(latest * 10) / 10;
+}
+
 test("a ticker of the event loop is not ten milliseconds late beside 500 commits", async (t) => {
   const ledger = await opened(t);
-  const lateness = [];
-  for (let round = 0; round < 5 && !lateness.some((ms) => ms <= 10); round += 1) {
-    let [latest, last] = [0, performance.now()];
-    const ticker = setInterval(() => {
-      const now = performance.now();
-      latest = Math.max(latest, now - last - 1);
-      last = now;
-    }, 1);
+  const commits = async (round) => {
     for (let at = 0; at < 250; at += 1) {
       const { claim } = await ledger.begin(charge, `round ${round}`, `${at}`, unchecked);
       await claim.complete("done");
     }
-    clearInterval(ticker);
-    lateness.push(Math.round(latest * 10) / 10);
+  };
+  const rounds = [];
+  const isGood = ({ beside, still }) => beside <= Math.max(10, 1.5 * still);
+  for (let round = 0; round < 5 && !rounds.some(isGood); round += 1) {
+    const startMs = performance.now();
+    const beside = await lateness(() => commits(round));
+    // Other programs of this machine make it late too: how much, a ticker beside nothing tells.
+    const tookMs = performance.now() - startMs;
+    const still = await lateness(() => new Promise((resolve) => setTimeout(resolve, tookMs)));
+    rounds.push({ beside, still });
   }
-  console.log(`500 commits in a thread: a ticker of 1 ms was at most ${lateness.join(", ")} ms late`);
-  assert.ok(lateness.some((ms) => ms <= 10), `${lateness}`);
+  console.log(`a ticker of 1 ms was late by ms at most, beside 500 commits in a thread and beside nothing: ${JSON.stringify(rounds)}`);
+  assert.ok(rounds.some(isGood), JSON.stringify(rounds));
 });
