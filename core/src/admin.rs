@@ -11,6 +11,7 @@ mod record;
 mod reply;
 mod request;
 mod stats;
+mod unreadable;
 
 use std::path::{Path, PathBuf};
 
@@ -25,6 +26,7 @@ pub use record::{NamedContent, Parking, Record};
 pub use reply::Reply;
 pub use request::{EntryOutcome, EntryQuery, Id, Outcome, RecordQuery, Request};
 pub use stats::{Bounded, Entries, LaneStats, Records, Stats, Swept};
+pub use unreadable::Unreadable;
 
 /// Why a request could not be answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

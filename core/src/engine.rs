@@ -6,6 +6,7 @@
 
 mod begin;
 mod check;
+mod damage;
 mod errand;
 mod fence_block;
 mod housekeeping;
@@ -44,8 +45,10 @@ use crate::wake::HostTimer;
 
 pub(crate) use begin::{Answer, Asked, Granted};
 pub(crate) use check::Checked;
+pub(crate) use damage::Unreadable;
 pub(crate) use errand::Errand;
 pub(crate) use housekeeping::{Counted, Forgot, Sweep};
+pub(crate) use listing::Listed;
 pub(crate) use looking::{Listing, Seen};
 pub(crate) use session::Session;
 pub(crate) use settle::Stepped;

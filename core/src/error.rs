@@ -8,7 +8,7 @@ use crate::codec::DecodeError;
 use crate::engine::EngineError;
 use crate::entry::EntryView;
 use crate::key::KeyError;
-use crate::store::{CommitError, OpenError, StoreError};
+use crate::store::{CommitError, OpenError, ROW_DAMAGED, StoreError};
 
 /// A call that could not be answered. Decisions of `begin` are answers, not errors.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -329,11 +329,15 @@ fn of_store(error: &StoreError) -> Error {
     match error {
         StoreError::Io(error) => Error::Storage(Arc::new(same_again(error))),
         StoreError::Corrupt(why) => Error::Corrupt(why.clone()),
+        StoreError::Row { .. } => Error::Corrupt(ROW_DAMAGED.into()),
         StoreError::Poisoned => Error::Poisoned,
         StoreError::Closed => Error::Closed,
         StoreError::Busy => Error::Unavailable("the ledger is being read; try again".into()),
         StoreError::Shared => {
             Error::Unavailable("a shared ledger cannot be compacted; open it exclusively for that".into())
+        }
+        StoreError::LookedAt => {
+            Error::Unavailable("the ledger was opened read-only; open it without read_only() to change it".into())
         }
     }
 }

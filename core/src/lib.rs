@@ -50,6 +50,7 @@ pub mod test_support;
 extern crate self as keyledger;
 mod transaction;
 mod transport;
+mod unreadable;
 mod volatile;
 mod wake;
 
@@ -75,6 +76,7 @@ pub use store::disk::Disk;
 pub use sweep::Swept;
 pub use transaction::{Batch, Row, Transaction};
 pub use transport::{AsyncTransport, Sending, Transport};
+pub use unreadable::Unreadable;
 
 #[cfg(not(all(target_arch = "wasm32", target_os = "unknown")))]
 pub use clock::SystemClock;

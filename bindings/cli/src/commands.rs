@@ -18,15 +18,16 @@ use std::path::{Path, PathBuf};
 
 use keyledger::admin::{Reply, Request};
 
-use crate::arguments::{Arguments, Command, Consent};
+use crate::arguments::{Arguments, Command, Consent, OutboxCommand};
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::reach::Reach;
+use crate::reach::{Purpose, Reach};
 
 /// What a command works with.
 pub(crate) struct Desk {
     /// The ledger, while it is being asked.
     reach: RefCell<Option<Reach>>,
+    purpose: Purpose,
     pub(crate) output: Output,
     /// The ledger's file.
     pub(crate) file: PathBuf,
@@ -34,16 +35,16 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// A desk at a ledger that can be opened.
-    fn at(file: &Path, output: Output) -> Result<Self> {
-        let reach = RefCell::new(Some(Reach::of(file)?));
-        Ok(Self { reach, output, file: file.to_owned() })
+    fn at(file: &Path, purpose: Purpose, output: Output) -> Result<Self> {
+        let reach = RefCell::new(Some(Reach::of(file, purpose)?));
+        Ok(Self { reach, purpose, output, file: file.to_owned() })
     }
 
     /// Asks the ledger, and has its answer.
     pub(crate) fn ask(&self, request: &Request) -> Result<Reply> {
         let mut reach = self.reach.borrow_mut();
         if reach.is_none() {
-            *reach = Some(Reach::of(&self.file)?);
+            *reach = Some(Reach::of(&self.file, self.purpose)?);
         }
         reach.as_ref().map_or_else(|| Err(Failure::other_answer()), |reach| reach.ask(request))
     }
@@ -85,9 +86,12 @@ pub(crate) fn run(arguments: Arguments) -> Result<()> {
         Command::Resolve(arguments) => {
             // What the answer is, is read while the file is free.
             let outcome = resolve::outcome(&arguments)?;
-            at_desk(output, file.as_deref(), |desk| resolve::run(desk, arguments, &outcome))
+            at_desk(output, file.as_deref(), Purpose::Change, |desk| resolve::run(desk, arguments, &outcome))
         }
-        command => at_desk(output, file.as_deref(), |desk| on_ledger(desk, command)),
+        command => {
+            let purpose = purpose_of(&command);
+            at_desk(output, file.as_deref(), purpose, |desk| on_ledger(desk, command))
+        }
     }
 }
 
@@ -95,8 +99,27 @@ fn named(file: Option<&Path>) -> Result<&Path> {
     file.ok_or_else(|| Failure::usage("which file? name it before the command, or in KEYLEDGER_FILE"))
 }
 
-fn at_desk(output: Output, file: Option<&Path>, work: impl FnOnce(&Desk) -> Result<()>) -> Result<()> {
-    let desk = Desk::at(named(file)?, output)?;
+/// Whoever only looks leaves the file as it is.
+fn purpose_of(command: &Command) -> Purpose {
+    match command {
+        Command::Stats { .. }
+        | Command::List(_)
+        | Command::Show { .. }
+        | Command::Check
+        | Command::Export { .. }
+        | Command::Snapshot { .. }
+        | Command::Outbox(OutboxCommand::List(_) | OutboxCommand::Show { .. }) => Purpose::Look,
+        _ => Purpose::Change,
+    }
+}
+
+fn at_desk(
+    output: Output,
+    file: Option<&Path>,
+    purpose: Purpose,
+    work: impl FnOnce(&Desk) -> Result<()>,
+) -> Result<()> {
+    let desk = Desk::at(named(file)?, purpose, output)?;
     let done = work(&desk);
     let closed = desk.rest();
     done.and(closed)

@@ -52,6 +52,11 @@ impl Failure {
         Self::new("invalid_argument", message)
     }
 
+    /// Whether a part of the file cannot be read.
+    pub(crate) fn is_damage(&self) -> bool {
+        self.code == "corrupt"
+    }
+
     /// Whether the end is no failure to anybody.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         self.code == CLOSED

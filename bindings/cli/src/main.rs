@@ -5,6 +5,7 @@
 mod arguments;
 mod commands;
 mod confirm;
+mod damage;
 mod decode;
 mod failure;
 mod holder;

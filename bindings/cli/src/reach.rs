@@ -12,6 +12,14 @@ use crate::failure::{Failure, Result};
 use crate::holder;
 use crate::socket::Socket;
 
+/// What a ledger is reached for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Not a byte of the file is changed.
+    Look,
+    Change,
+}
+
 /// A ledger that answers.
 pub(crate) enum Reach {
     /// This process has it open.
@@ -25,13 +33,15 @@ const NAP: Duration = Duration::from_millis(20);
 
 impl Reach {
     /// Opens the file, or finds the process that has it open. Makes no file.
-    pub(crate) fn of(path: &Path) -> Result<Self> {
+    pub(crate) fn of(path: &Path, purpose: Purpose) -> Result<Self> {
         if let Err(error) = path.metadata() {
             return Err(cannot_look(path, &error));
         }
         let began = Instant::now();
         loop {
-            let held = match Ledger::open(path) {
+            let builder = Ledger::builder();
+            let builder = if purpose == Purpose::Look { builder.read_only() } else { builder };
+            let held = match builder.open(path) {
                 Ok(ledger) => return Ok(Reach::File(ledger)),
                 Err(error) if error.code() == ErrorCode::AlreadyOpen => Self::of_open(path),
                 Err(error) => return Err(for_a_person(error, path)),
@@ -88,7 +98,7 @@ impl Reach {
 fn for_a_person(error: keyledger::Error, path: &Path) -> Failure {
     let Failure { code, message } = error.into();
     if code == "unavailable" && File::open(path).is_ok() && File::options().write(true).open(path).is_err() {
-        let advice = "it may only be read, and opening a ledger writes to it; look into a copy";
+        let advice = "it may only be read, and this writes to it";
         return Failure { code, message: format!("{message}; {advice}") };
     }
     let message = message.replace(", or look into it with the command line", "");

@@ -9,6 +9,7 @@ use super::record::Record;
 use super::reply::Reply;
 use super::request::{EntryOutcome, EntryQuery, Id, Outcome, RecordQuery, Request};
 use super::stats::Stats;
+use super::unreadable::Unreadable;
 use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::{Key, KeyId, OperationName, Scope};
@@ -59,10 +60,13 @@ impl Ledger {
     }
 
     fn admin_list(&self, query: &RecordQuery) -> Result<Reply> {
-        let page = self.list(&filter(query)?)?;
+        let filter = filter(query)?;
+        let (page, unreadable) =
+            if query.past_damage { self.salvage(&filter)? } else { (self.list(&filter)?, Vec::new()) };
         Ok(Reply::Records {
             records: page.records.iter().map(|view| Record::of(view, query.contents)).collect(),
             next: page.next.map(|cursor| hex(cursor.as_bytes())),
+            unreadable: unreadable.into_iter().map(Unreadable::from).collect(),
         })
     }
 
@@ -116,13 +120,24 @@ fn answer_about_entries(outbox: &Outbox, request: &Request) -> Result<Reply> {
 }
 
 fn list_entries(outbox: &Outbox, query: &EntryQuery) -> Result<Reply> {
-    let page = outbox.list(&entry_filter(query)?)?;
-    let with_request = |view: &EntryView| -> Result<Entry> {
+    let filter = entry_filter(query)?;
+    let (page, unreadable) =
+        if query.past_damage { outbox.salvage(&filter)? } else { (outbox.list(&filter)?, Vec::new()) };
+    let mut unreadable: Vec<_> = unreadable.into_iter().map(Unreadable::from).collect();
+    let mut entries = Vec::new();
+    for view in &page.entries {
         let entry = Entry::of(view, query.contents);
-        Ok(if query.contents { entry.with_request(outbox.request(view.id())?) } else { entry })
-    };
-    let entries = page.entries.iter().map(with_request).collect::<Result<_>>()?;
-    Ok(Reply::Entries { entries, next: page.next.map(EntryId::get) })
+        entries.push(match query.contents.then(|| outbox.request(view.id())) {
+            None => entry,
+            Some(Ok(request)) => entry.with_request(request),
+            Some(Err(error)) if query.past_damage => {
+                unreadable.push(Unreadable::request_of(view.id(), error)?);
+                entry
+            }
+            Some(Err(error)) => return Err(error),
+        });
+    }
+    Ok(Reply::Entries { entries, next: page.next.map(EntryId::get), unreadable })
 }
 
 fn show_entry(outbox: &Outbox, id: EntryId) -> Result<Reply> {

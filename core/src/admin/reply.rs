@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::Entry;
 use super::record::Record;
 use super::stats::{Stats, Swept};
+use super::unreadable::Unreadable;
 
 /// The answer to a [`Request`](super::Request). `kind` names it in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +36,9 @@ pub enum Reply {
         /// Where the next page begins; absent after the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<String>,
+        /// What was passed over, where that was asked for.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unreadable: Vec<Unreadable>,
     },
     /// A record.
     Record(Box<Record>),
@@ -89,6 +93,9 @@ pub enum Reply {
         /// After which entry the next page begins; absent after the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         next: Option<u64>,
+        /// What was passed over, where that was asked for.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unreadable: Vec<Unreadable>,
     },
     /// An entry.
     Entry(Box<Entry>),

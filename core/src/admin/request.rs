@@ -162,6 +162,9 @@ pub struct RecordQuery {
     /// between two pages.
     #[serde(default)]
     pub by_place: bool,
+    /// What cannot be read is passed over, and told; also by place.
+    #[serde(default)]
+    pub past_damage: bool,
 }
 
 /// Which entries a page shows.
@@ -190,6 +193,9 @@ pub struct EntryQuery {
     /// With requests, errors, audit trail and bodies.
     #[serde(default)]
     pub contents: bool,
+    /// What cannot be read is passed over, and told.
+    #[serde(default)]
+    pub past_damage: bool,
 }
 
 /// What became of a parked record.

@@ -48,6 +48,12 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
+    /// How many records there are.
+    pub(crate) fn total(&self) -> u64 {
+        let Counters { in_progress, released, completed, failed, parked, tombstones } = *self;
+        [in_progress, released, completed, failed, parked, tombstones].into_iter().fold(0, u64::saturating_add)
+    }
+
     /// Moves one record from its old state to its new one; `None` is no record.
     pub(crate) fn move_record(&mut self, old: Option<&Record>, new: Option<&Record>) {
         if let Some(old) = old {

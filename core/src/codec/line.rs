@@ -30,6 +30,8 @@ pub(crate) type Mark = [u8; 8];
 pub(crate) const OUTBOX: &[u8] = b"o";
 /// What the rows of entries begin with.
 pub(crate) const ENTRIES: u8 = b'e';
+/// What the rows of requests begin with.
+pub(crate) const REQUESTS: u8 = b'q';
 /// What the rows that tell changes begin with.
 pub(crate) const CHANGES: u8 = b'c';
 /// What the rows that tell removals begin with.

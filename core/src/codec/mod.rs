@@ -46,6 +46,11 @@ pub(crate) fn decode_entry(bytes: &[u8]) -> Result<(KeyId, Record), DecodeError>
     Ok((id, v1::decode(&body[length..])?))
 }
 
+/// The key id that a stored record begins with, whatever comes after it.
+pub(crate) fn id_in(bytes: &[u8]) -> Option<KeyId> {
+    KeyId::take_from(body(bytes).ok()?).ok().map(|(id, _)| id)
+}
+
 fn body(bytes: &[u8]) -> Result<&[u8], DecodeError> {
     match bytes.split_first() {
         Some((&v1::VERSION, body)) => Ok(body),

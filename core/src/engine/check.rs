@@ -3,13 +3,16 @@
 
 use std::ops::{Bound, ControlFlow};
 
+use super::damage::{Torn, damage_in, scan_past};
 use super::session::space_of;
 use super::{Engine, EngineError, read_with};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::{self, index};
 use crate::machine::record::Record;
-use crate::store::{Snapshot, Space, StoreError};
+use crate::store::{KeyRange, Snapshot, Space};
+
+pub(super) const ALL: KeyRange<'static> = (Bound::Unbounded, Bound::Unbounded);
 
 /// So many faults are told one by one.
 const TOLD_MAX: usize = 100;
@@ -26,6 +29,13 @@ pub(crate) struct Checked {
 }
 
 impl Checked {
+    /// What cannot be read.
+    pub(super) fn torn(&mut self, engine: &Engine, torn: Vec<Torn>) {
+        for torn in torn {
+            self.fault(|| torn.told(engine).sentence());
+        }
+    }
+
     pub(super) fn fault(&mut self, what: impl FnOnce() -> String) {
         self.fault_count += 1;
         if self.faults.len() < TOLD_MAX {
@@ -35,29 +45,32 @@ impl Checked {
 }
 
 impl Engine {
-    /// Walks the whole file; others wait while its pages are checked.
+    /// Walks the whole file, and past what cannot be read of it; then its pages, for which others wait.
     pub(crate) fn check(&self) -> Result<Checked, EngineError> {
         self.check_open()?;
-        let mut checked = Checked::default();
-        let pages = self.commits.alone(|| self.store.check());
-        match pages {
+        let mut checked = self.check_rows()?;
+        match self.commits.alone(|| self.store.check()) {
             Ok(true) => {}
             Ok(false) => checked.fault(|| "a page of the file does not match its checksum".into()),
-            // The engine gives up on such a file: there is nothing more to be walked.
-            Err(StoreError::Corrupt(why)) => {
-                checked.fault(|| why);
-                return Ok(checked);
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) => match error.damage() {
+                Some(why) => checked.fault(|| {
+                    format!("pages of the file do not match their checksums, and no older state of it does (storage engine: {why})")
+                }),
+                None => return Err(error.into()),
+            },
         }
-        let snapshot = self.store.snapshot()?;
-        let mut walk =
-            Walk { engine: self, view: &*snapshot, checked, counters: Counters::default(), index_rows: [0; 2] };
+        Ok(checked)
+    }
+
+    /// Nobody waits meanwhile.
+    fn check_rows(&self) -> Result<Checked, EngineError> {
+        let (snapshot, counters, checked) = (self.store.snapshot()?, Counters::default(), Checked::default());
+        let mut walk = Walk { engine: self, view: &*snapshot, checked, counters, index_rows: [0; 2], partly: false };
         walk.records(Space::Records)?;
         walk.records(Space::Live)?;
         walk.index_rows()?;
         walk.counters()?;
-        walk.checked.rows = count(&*snapshot, Space::Rows)?;
+        walk.checked.rows = walk.count(Space::Rows)?.0;
         self.check_outbox(&*snapshot, &mut walk.checked)?;
         Ok(walk.checked)
     }
@@ -72,16 +85,20 @@ struct Walk<'a> {
     counters: Counters,
     /// How many rows of each index the records have.
     index_rows: [u64; 2],
+    /// Some record could not be read: what is counted is less than there is.
+    partly: bool,
 }
 
 impl Walk<'_> {
     fn records(&mut self, space: Space) -> Result<(), EngineError> {
-        let view = self.view;
-        let mut failed = None;
-        view.scan(space, (Bound::Unbounded, Bound::Unbounded), &mut |key, value| {
+        let (view, mut failed, mut torn) = (self.view, None, Vec::new());
+        let mut visit = |key: &[u8], value: &[u8]| {
             failed = self.record(space, key, value).err();
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
+        };
+        scan_past(view, space, ALL, &mut visit, &mut |met| torn.push(met))?;
+        self.partly |= !torn.is_empty();
+        self.checked.torn(self.engine, torn);
         failed.map_or(Ok(()), Err)
     }
 
@@ -90,7 +107,8 @@ impl Walk<'_> {
         let (id, record) = match codec::decode_entry(value) {
             Ok(entry) => entry,
             Err(error) => {
-                self.checked.fault(|| error.to_string());
+                self.partly = true;
+                self.checked.torn(self.engine, vec![Torn::row(space, key, value, &error)]);
                 return Ok(());
             }
         };
@@ -98,7 +116,7 @@ impl Walk<'_> {
         if address.row.as_bytes() != key || space_of(index::shelf_of(&record)) != space {
             self.checked.fault(|| format!("the record of {} lies in a wrong place", address.id));
         }
-        if space == Space::Live && self.has(Space::Records, key)? {
+        if space == Space::Live && self.has(Space::Records, key)? == Some(true) {
             self.checked.fault(|| format!("{} has two records", address.id));
         }
         self.counters.move_record(None, Some(&record));
@@ -109,7 +127,8 @@ impl Walk<'_> {
         let operation = operation_mark(address.id.operation(), &self.engine.salt);
         for (shelf, key) in index::rows(address.row, operation, record) {
             let space = space_of(shelf);
-            if !self.has(space, &key)? {
+            // One that cannot be read is told when the index itself is walked.
+            if self.has(space, &key)? == Some(false) {
                 self.checked.fault(|| format!("{} has no row in the index {space:?}", address.id));
             }
             for (index, rows) in INDEXES.iter().zip(&mut self.index_rows) {
@@ -122,8 +141,8 @@ impl Walk<'_> {
     /// Every row that a record must have is there, so more than those belong to none.
     fn index_rows(&mut self) -> Result<(), EngineError> {
         for (space, expected) in INDEXES.into_iter().zip(self.index_rows) {
-            let found = count(self.view, space)?;
-            if found != expected {
+            let (found, all) = self.count(space)?;
+            if found != expected && all && !self.partly {
                 self.checked.fault(|| format!("the index {space:?} has {found} rows for {expected} records"));
             }
         }
@@ -131,24 +150,47 @@ impl Walk<'_> {
     }
 
     fn counters(&mut self) -> Result<(), EngineError> {
-        let stored = read_with(self.view, Space::Meta, COUNTERS, Counters::decode)?.unwrap_or_default();
-        if stored != self.counters {
-            let counted = self.counters;
+        let stored = match read_with(self.view, Space::Meta, COUNTERS, Counters::decode) {
+            Ok(stored) => stored.unwrap_or_default(),
+            Err(error) => {
+                let torn = Torn::row(Space::Meta, COUNTERS, &[], &damage_in(error)?);
+                self.checked.torn(self.engine, vec![torn]);
+                return Ok(());
+            }
+        };
+        let counted = self.counters;
+        if self.partly {
+            let (stored, counted) = (stored.total(), counted.total());
+            self.checked.fault(|| format!("{counted} of {stored} records could be read, by the ledger's own count"));
+        } else if stored != counted {
             self.checked.fault(|| format!("the counters say {stored:?}, the records {counted:?}"));
         }
         Ok(())
     }
 
-    fn has(&self, space: Space, key: &[u8]) -> Result<bool, EngineError> {
-        Ok(self.view.get(space, key, &mut |_| ())?)
+    /// How many rows a space has that can be read, and whether those are all.
+    fn count(&mut self, space: Space) -> Result<(u64, bool), EngineError> {
+        let (mut count, mut torn) = (0, Vec::new());
+        let mut visit = |_: &[u8], _: &[u8]| {
+            count += 1;
+            ControlFlow::Continue(())
+        };
+        scan_past(self.view, space, ALL, &mut visit, &mut |met| torn.push(met))?;
+        let all = torn.is_empty();
+        self.checked.torn(self.engine, torn);
+        Ok((count, all))
+    }
+
+    fn has(&self, space: Space, key: &[u8]) -> Result<Option<bool>, EngineError> {
+        has(self.view, space, key)
     }
 }
 
-fn count(view: &dyn Snapshot, space: Space) -> Result<u64, EngineError> {
-    let mut count = 0;
-    view.scan(space, (Bound::Unbounded, Bound::Unbounded), &mut |_, _| {
-        count += 1;
-        ControlFlow::Continue(())
-    })?;
-    Ok(count)
+/// Whether there is such a row; `None`: damage keeps it from being known.
+pub(super) fn has(view: &dyn Snapshot, space: Space, key: &[u8]) -> Result<Option<bool>, EngineError> {
+    match view.get(space, key, &mut |_| ()) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.damage().is_some() => Ok(None),
+        Err(error) => Err(error.into()),
+    }
 }

@@ -16,6 +16,9 @@ pub(super) struct FenceBlock {
 }
 
 impl FenceBlock {
+    /// Of whoever gives out none.
+    pub(super) const NONE: FenceBlock = FenceBlock { start: 0, end: 0, stored: 0 };
+
     /// The block above all that the file knows of, and above `at_least`.
     pub(super) fn after(view: &dyn Snapshot, at_least: u64, is_shared: bool) -> Result<Self, EngineError> {
         let stored = read_with(view, Space::Meta, NEXT_FENCE, decode_fence)?.unwrap_or(1);

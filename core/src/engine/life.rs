@@ -14,18 +14,21 @@ use crate::fences::Fences;
 use crate::home::Home;
 use crate::machine::record::{Lease, Stamp};
 use crate::outbox_memory::OutboxMemory;
-use crate::store::{Space, Store, Writes};
+use crate::store::{Space, Store, StoreError, Writes};
 use crate::volatile::Memory;
 
 impl Engine {
     /// An engine over a store that was just opened. Reserves its first fences: one commit.
     pub(crate) fn open(store: Arc<dyn Store>, parts: Parts, home: Home<Engine>) -> Result<Arc<Self>, EngineError> {
         let Parts { clock, entropy, options, host, timer } = parts;
-        let salt = salt_of(&*store, &*entropy)?;
         let is_shared = home.is_shared();
-        let block = reserve_block(&*store, 1, is_shared)?;
+        let is_only_looked_at = store.is_only_looked_at();
+        let salt = salt_of(&*store, (!is_only_looked_at).then_some(&*entropy))?;
+        let block = if is_only_looked_at { FenceBlock::NONE } else { reserve_block(&*store, 1, is_shared)? };
+        // No stored stamp has the last name.
+        let name = if is_only_looked_at { u64::MAX } else { block.start };
         let boot_id = clock.boot_id().filter(|_| is_shared);
-        let opening = boot_id.map_or(Ok(block.start), |id| opening_of(&*store, Boot { id, opening: block.start }))?;
+        let opening = boot_id.map_or(Ok(name), |id| opening_of(&*store, Boot { id, opening: block.start }))?;
         let opened_at = Stamp { wall_ms: clock.wall_ms(), mono_ms: clock.monotonic_ms(), opening };
         Ok(Arc::new(Self {
             commits: Commits::new(store.clone(), host),
@@ -159,6 +162,10 @@ impl Engine {
     fn open_again(&self) -> Result<(), EngineError> {
         self.commits.alone(|| {
             self.store.reopen()?;
+            if self.store.is_only_looked_at() {
+                self.set_phase(Phase::Open);
+                return Ok(());
+            }
             let block = reserve_block(&*self.store, self.fences.next(), self.is_shared())?;
             if !self.fences.is_last(block.stored) {
                 self.memory.taken_again(self.clock.monotonic_ms());
@@ -260,13 +267,16 @@ fn opening_of(store: &dyn Store, boot: Boot) -> Result<u64, EngineError> {
     Ok(boot.opening)
 }
 
-/// The salt of the file's row keys; a new file gets one.
-fn salt_of(store: &dyn Store, entropy: &dyn Entropy) -> Result<Salt, EngineError> {
+/// The salt of the file's row keys; a new file gets one, out of that entropy.
+fn salt_of(store: &dyn Store, entropy: Option<&dyn Entropy>) -> Result<Salt, EngineError> {
     let (_turn, snapshot) = store.take_turn()?;
     if let Some(salt) = read_with(&*snapshot, Space::Meta, SALT, decode_salt)? {
         return Ok(salt);
     }
     drop(snapshot);
+    let Some(entropy) = entropy else {
+        return Err(StoreError::Corrupt("it has no salt of its row keys".into()).into());
+    };
     let mut salt = [0; 16];
     entropy.fill(&mut salt);
     store_row(store, Space::Meta, SALT.to_vec(), salt.to_vec())?;

@@ -1,9 +1,11 @@
 //! Pages of records: first what waits for somebody, then what is under way, then what is settled.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
+use super::damage::{Torn, Unreadable, scan_past};
 use super::looking::{Listing, Seen, state_name};
 use super::recovery::{CHUNK, prefix_end, rows_from};
 use super::{Engine, EngineError, find, read_entry};
@@ -38,7 +40,7 @@ impl Part {
     /// Whether it can hold any of the records that are asked for. A claim whose lease is over may count as parked wherever it lies.
     fn is_asked_for(self, listing: &Listing) -> bool {
         match listing.state {
-            _ if self == Part::Waiting && listing.by_place => false,
+            _ if self == Part::Waiting && listing.is_by_place() => false,
             None => true,
             Some("parked" | "in_progress") => self != Part::Records,
             Some(_) => self == Part::Records,
@@ -47,8 +49,8 @@ impl Part {
 }
 
 impl Engine {
-    /// A page of records, and where the next begins.
-    pub(crate) fn list(&self, listing: &Listing) -> Result<(Vec<Seen>, Option<Vec<u8>>), EngineError> {
+    /// A page of records.
+    pub(crate) fn list(&self, listing: &Listing) -> Result<Listed, EngineError> {
         self.check_open()?;
         let (first, mark) = match listing.after.as_deref() {
             Some([part, mark @ ..]) => (*part, Some(mark)),
@@ -65,8 +67,15 @@ impl Engine {
                 Part::Live | Part::Records => page.add_stored(part, after)?,
             }
         }
-        Ok((page.seen, page.last.filter(|_| page.full)))
+        Ok(page.ended())
     }
+}
+
+/// A page of records, where the next begins, and what was passed over.
+pub(crate) struct Listed {
+    pub(crate) seen: Vec<Seen>,
+    pub(crate) next: Option<Vec<u8>>,
+    pub(crate) unreadable: Vec<Unreadable>,
 }
 
 struct PageUnderway<'a> {
@@ -79,12 +88,24 @@ struct PageUnderway<'a> {
     shown: HashSet<RowKey>,
     last: Option<Vec<u8>>,
     full: bool,
+    /// What was passed over, and how much of it before the last record of the page: the next page begins there.
+    torn: Vec<Torn>,
+    torn_before: usize,
 }
 
 impl<'a> PageUnderway<'a> {
     fn begin(engine: &'a Engine, listing: &'a Listing) -> Result<Self, EngineError> {
         let (now, view) = (engine.now(), engine.snapshot()?);
-        Ok(Self { engine, listing, view, now, seen: Vec::new(), shown: HashSet::new(), last: None, full: false })
+        let (seen, shown, torn) = (Vec::new(), HashSet::new(), Vec::new());
+        Ok(Self { engine, listing, view, now, seen, shown, last: None, full: false, torn, torn_before: 0 })
+    }
+
+    fn ended(mut self) -> Listed {
+        if self.full {
+            self.torn.truncate(self.torn_before);
+        }
+        let unreadable = self.torn.into_iter().map(|torn| torn.told(self.engine)).collect();
+        Listed { seen: self.seen, next: self.last.filter(|_| self.full), unreadable }
     }
 
     /// Looks at the disk anew, after memory was asked: what was completed there in between is on the disk, and there it counts.
@@ -209,19 +230,37 @@ impl<'a> PageUnderway<'a> {
             None => Bound::Included(start.as_slice()),
         };
         let space = if part == Part::Records { Space::Records } else { Space::Live };
-        let mut failed = None;
-        view.scan(space, (from, Bound::Unbounded), &mut |key, value| {
-            if mark.is_some_and(|mark| !key.starts_with(&mark)) {
-                return ControlFlow::Break(());
+        let end = prefix_end(&start);
+        let to = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end.as_slice()) };
+        let range = (from, to);
+        let past_damage = self.listing.past_damage;
+        let (mut failed, mut torn) = (None, std::mem::take(&mut self.torn));
+        let met = RefCell::new(&mut torn);
+        let mut visit = |key: &[u8], value: &[u8]| {
+            let before = self.seen.len();
+            let added = self.add_row(part, key, value);
+            if self.seen.len() > before {
+                self.torn_before = met.borrow().len();
             }
-            match self.add_row(part, key, value) {
+            match added {
                 Ok(flow) => flow,
+                Err(EngineError::Decode(error)) if past_damage => {
+                    met.borrow_mut().push(Torn::row(space, key, value, &error));
+                    ControlFlow::Continue(())
+                }
                 Err(error) => {
                     failed = Some(error);
                     ControlFlow::Break(())
                 }
             }
-        })?;
+        };
+        let scanned = if past_damage {
+            scan_past(&*view, space, range, &mut visit, &mut |torn| met.borrow_mut().push(torn))
+        } else {
+            view.scan(space, range, &mut visit)
+        };
+        self.torn = torn;
+        scanned?;
         failed.map_or(Ok(()), Err)
     }
 
@@ -232,7 +271,7 @@ impl<'a> PageUnderway<'a> {
         if !self.is_asked_for(&id, &record) {
             return Ok(ControlFlow::Continue(()));
         }
-        let in_order = part == Part::Records || self.listing.by_place;
+        let in_order = part == Part::Records || self.listing.is_by_place();
         let is_here = in_order || self.waits(&row, &record) == (part == Part::Waiting);
         Ok(if is_here { self.add_aged(part, key, row, id, record) } else { ControlFlow::Continue(()) })
     }

@@ -32,9 +32,18 @@ pub(crate) struct Listing {
     pub(crate) newer_than_ms: Option<u64>,
     /// Each record where it lies, whether or not it waits for somebody: one whose lease ends between two pages is in one of them.
     pub(crate) by_place: bool,
+    /// What cannot be read is passed over, and told. Only by place: an index may be what is damaged.
+    pub(crate) past_damage: bool,
     pub(crate) limit: usize,
     /// The byte of the part and the key in it that the page before ended with.
     pub(crate) after: Option<Vec<u8>>,
+}
+
+impl Listing {
+    /// Whether each record is listed where it lies.
+    pub(super) fn is_by_place(&self) -> bool {
+        self.by_place || self.past_damage
+    }
 }
 
 impl Default for Listing {
@@ -47,6 +56,7 @@ impl Default for Listing {
             older_than_ms: None,
             newer_than_ms: None,
             by_place: false,
+            past_damage: false,
             limit: PAGE,
             after: None,
         }

@@ -5,6 +5,7 @@ mod checking;
 mod deciding;
 mod leasing;
 mod reading;
+mod salvage;
 mod terms;
 
 use std::sync::Arc;

@@ -37,6 +37,7 @@ pub struct Builder {
     host: Option<HostCall>,
     timer: Option<HostTimer>,
     is_shared: bool,
+    is_read_only: bool,
     #[cfg(unix)]
     admin: Option<AdminSocket>,
 }
@@ -96,6 +97,15 @@ impl Builder {
         self
     }
 
+    /// Only looks at a file that is there, and changes not a byte of it, whatever its last owner has left: for an archived snapshot, a
+    /// damaged file that is evidence, one that may only be read. What looks into the ledger works; what would change it answers
+    /// `Unavailable`, and nothing is granted, not even in memory (P8). The file is locked as by any other owner. A repair that the
+    /// next one who writes has to make is made in memory, 64 MiB at the most.
+    pub fn read_only(mut self) -> Self {
+        self.is_read_only = true;
+        self
+    }
+
     /// Lets the owner of the file ask this process about the ledger while it is open, and decide: `keyledger FILE` and its commands
     /// find the unix socket beside the file (`payments.kl.admin`), which only the owner may connect to (mode 0600). A thread of its own
     /// answers, until the ledger is closed or suspended, or its last handle is dropped.
@@ -118,7 +128,8 @@ impl Builder {
     /// Opens the ledger file at `path`, or makes it: for this process alone, unless it is [`shared`](Builder::shared).
     ///
     /// # Errors
-    /// As [`Ledger::open`]; `InvalidArgument` for an admin socket of a shared ledger, `Unavailable` where there can be none.
+    /// As [`Ledger::open`]; `InvalidArgument` for an admin socket of a shared ledger, and for one that is read-only and shared or
+    /// has an admin socket; `Unavailable` where there can be no socket, and where there is no file to be looked at.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn open(mut self, path: impl AsRef<Path>) -> Result<Ledger> {
         let path = path.as_ref();
@@ -130,8 +141,21 @@ impl Builder {
             let why = "a shared ledger has no admin socket: the command line opens the file as well";
             return Err(Error::InvalidArgument(why.into()));
         }
+        let is_read_only = self.is_read_only;
+        #[cfg(unix)]
+        let has_more = is_shared || admin.is_some();
+        #[cfg(not(unix))]
+        let has_more = is_shared;
+        if is_read_only && has_more {
+            let why = "a ledger that is opened read-only is neither shared nor has it an admin socket";
+            return Err(Error::InvalidArgument(why.into()));
+        }
         let parts = self.parts()?;
-        let opened = if is_shared { parts.share(path) } else { parts.open(|options| RedbStore::open(path, options)) };
+        let opened = match (is_shared, is_read_only) {
+            (true, _) => parts.share(path),
+            (false, true) => parts.open(|options| RedbStore::look_at(path, options)),
+            (false, false) => parts.open(|options| RedbStore::open(path, options)),
+        };
         let engine = opened.map_err(|error| Error::from(error).at(path))?;
         #[cfg(unix)]
         if let Some(admin) = admin {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::Ledger;
-use crate::engine::{Listing, Seen};
+use crate::engine::{Listed, Listing, Seen};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
 use crate::key::{Key, KeyId, OperationName, Scope};
 use crate::machine::record::{AuditEntry, ParkReason, Record, State, Step};
 use crate::operation::Effect;
 use crate::response::Response;
+use crate::unreadable::Unreadable;
 
 /// A record's state by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -273,6 +274,15 @@ impl Filter {
     }
 }
 
+impl Filter {
+    fn is_of_some(&self) -> Result<()> {
+        if self.listing.limit > 0 {
+            return Ok(());
+        }
+        Err(Error::InvalidArgument("a page holds at least one record".into()))
+    }
+}
+
 /// Where a page ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cursor(Vec<u8>);
@@ -297,6 +307,14 @@ pub struct Page {
     pub next: Option<Cursor>,
 }
 
+impl Page {
+    fn of(listed: Listed) -> (Self, Vec<Unreadable>) {
+        let records = listed.seen.into_iter().map(RecordView::of).collect();
+        let unreadable = listed.unreadable.into_iter().map(Unreadable::of).collect();
+        (Self { records, next: listed.next.map(Cursor) }, unreadable)
+    }
+}
+
 impl Ledger {
     /// The record of a key id as it counts now; `None` is no record.
     ///
@@ -316,10 +334,19 @@ impl Ledger {
     /// # Errors
     /// `InvalidArgument` for a page of no records; those of storage.
     pub fn list(&self, filter: &Filter) -> Result<Page> {
-        if filter.listing.limit == 0 {
-            return Err(Error::InvalidArgument("a page holds at least one record".into()));
-        }
-        let (seen, next) = self.engine().list(&filter.listing)?;
-        Ok(Page { records: seen.into_iter().map(RecordView::of).collect(), next: next.map(Cursor) })
+        filter.is_of_some()?;
+        Ok(Page::of(self.engine().list(&filter.listing)?).0)
+    }
+
+    /// [`list`](Ledger::list) on a file of which a part cannot be read: that is passed over, and told. Records come as
+    /// [`by_place`](Filter::by_place) has them, since an index may be what is damaged.
+    ///
+    /// # Errors
+    /// As [`list`](Ledger::list); `Corrupt` only where not even the ledger's own rows can be read.
+    pub fn salvage(&self, filter: &Filter) -> Result<(Page, Vec<Unreadable>)> {
+        let mut filter = filter.clone();
+        filter.listing.past_damage = true;
+        filter.is_of_some()?;
+        Ok(Page::of(self.engine().list(&filter.listing)?))
     }
 }

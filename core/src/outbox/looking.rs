@@ -8,6 +8,7 @@ use crate::entry::{EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::{LaneName, Purpose, Scope};
 use crate::machine::standing::EntryStateName;
+use crate::unreadable::Unreadable;
 
 /// Which entries [`Outbox::list`] shows.
 #[derive(Debug, Clone)]
@@ -156,12 +157,25 @@ impl Outbox {
     /// # Errors
     /// `InvalidArgument` for a page of no entries; those of storage.
     pub fn list(&self, filter: &EntryFilter) -> Result<EntryPage> {
-        if filter.shown.limit == 0 {
+        Ok(self.page(&filter.shown)?.0)
+    }
+
+    /// [`list`](Outbox::list) on a file of which a part cannot be read: that is passed over, and told.
+    ///
+    /// # Errors
+    /// As [`list`](Outbox::list).
+    pub fn salvage(&self, filter: &EntryFilter) -> Result<(EntryPage, Vec<Unreadable>)> {
+        self.page(&Shown { past_damage: true, ..filter.shown.clone() })
+    }
+
+    fn page(&self, shown: &Shown) -> Result<(EntryPage, Vec<Unreadable>)> {
+        if shown.limit == 0 {
             return Err(Error::InvalidArgument("a page holds at least one entry".into()));
         }
-        let found = self.engine().outbox_list(&self.opened.terms, &filter.shown)?;
+        let found = self.engine().outbox_list(&self.opened.terms, shown)?;
         let entries = found.entries.into_iter().map(EntryView::of).collect();
-        Ok(EntryPage { entries, next: found.next.map(EntryId::new) })
+        let unreadable = found.unreadable.into_iter().map(Unreadable::of).collect();
+        Ok((EntryPage { entries, next: found.next.map(EntryId::new) }, unreadable))
     }
 
     /// How it stands, at a cost that does not depend on how many entries there are.

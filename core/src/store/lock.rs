@@ -115,6 +115,8 @@ fn try_lock(file: &File, against: Against) -> io::Result<bool> {
     match flock(file, operation) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
+        // A network's file system that has it only for those who may write. Whoever only reads keeps out those who write alone.
+        Err(Errno::BADF) if against == Against::All => try_lock(file, Against::Owners),
         Err(errno) => Err(errno.into()),
     }
 }

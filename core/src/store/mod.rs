@@ -118,6 +118,11 @@ pub(crate) trait Snapshot: Send + Sync {
 
     /// Calls `visit` with the keys of `range` in order until it breaks.
     fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError>;
+
+    /// The same of what is in memory and not yet in the tree alone: it is well where the tree is damaged.
+    fn scan_above(&self, _: Space, _: KeyRange<'_>, _: Visit<'_>) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 /// What `Store::report` found by walking the file. Bytes.
@@ -192,6 +197,11 @@ pub(crate) trait Store: Send + Sync {
     /// Opens the same file again after `close`, or after an error that poisoned the engine.
     fn reopen(&self) -> Result<(), OpenError>;
 
+    /// Whether every commit is refused, since the file shall stay as it is.
+    fn is_only_looked_at(&self) -> bool {
+        false
+    }
+
     /// Writes everything `snapshot` shows into a new file at `path`, put in place whole (contract P5). The file is another
     /// ledger (contract I5) and is named by a creation id of its own. A path that exists is left alone: `AlreadyExists`.
     fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError>;
@@ -204,6 +214,9 @@ pub(crate) enum StoreError {
     Io(#[source] io::Error),
     #[error("the file is damaged: {0}")]
     Corrupt(String),
+    /// A row does not match its seal. Key and bytes are as they were found: either may be what is damaged.
+    #[error("the file is damaged: {ROW_DAMAGED}")]
+    Row { key: Vec<u8>, bytes: Vec<u8> },
     #[error("an earlier commit failed; reopen the ledger")]
     Poisoned,
     #[error("the store is closed")]
@@ -212,6 +225,27 @@ pub(crate) enum StoreError {
     Busy,
     #[error("other processes may have the file open")]
     Shared,
+    #[error("the file was opened to be looked at")]
+    LookedAt,
+}
+
+/// What is said of a row that does not match its seal.
+pub(crate) const ROW_DAMAGED: &str = "a row does not match its checksum";
+
+impl StoreError {
+    /// What is damaged; `None` where nothing is.
+    pub(crate) fn damage(&self) -> Option<&str> {
+        match self {
+            StoreError::Corrupt(why) => Some(why),
+            StoreError::Row { .. } => Some(ROW_DAMAGED),
+            StoreError::Io(_)
+            | StoreError::Poisoned
+            | StoreError::Closed
+            | StoreError::Busy
+            | StoreError::Shared
+            | StoreError::LookedAt => None,
+        }
+    }
 }
 
 /// Why a commit did not end well.

@@ -13,6 +13,8 @@ mod front;
 mod header;
 mod layer;
 mod logged;
+#[cfg(not(target_arch = "wasm32"))]
+mod look;
 mod mover;
 mod open;
 #[cfg(not(target_arch = "wasm32"))]
@@ -27,6 +29,8 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod trial;
+#[cfg(not(target_arch = "wasm32"))]
+mod veil;
 mod witness;
 
 use std::path::Path;
@@ -75,6 +79,9 @@ enum Origin {
     /// A file that other processes may have open as well.
     #[cfg(not(target_arch = "wasm32"))]
     SharedFile(PathBuf),
+    /// A file that is only looked at.
+    #[cfg(not(target_arch = "wasm32"))]
+    LookedAt(PathBuf),
     Disk(Arc<dyn Disk>),
 }
 
@@ -102,6 +109,14 @@ impl RedbStore {
         })
     }
 
+    /// Looks at the ledger at `path`, and makes none. Not a byte of the file is changed: what would change it is refused with
+    /// `LookedAt` (contract P8).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn look_at(path: &Path, options: StoreOptions) -> Result<RedbStore, OpenError> {
+        let path = &absolute(path)?;
+        RedbStore::start(Origin::LookedAt(path.clone()), options, |_| path::look_at(path, options.cache_bytes, None))
+    }
+
     /// The same ledger once more, for a forked child of this process: none is created, and no other is opened (P3).
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn share_in_child(twin: &Twin) -> Result<RedbStore, OpenError> {
@@ -117,7 +132,7 @@ impl RedbStore {
         let options = StoreOptions { cache_bytes: self.cache_bytes, creation_id: self.creation_id };
         match &self.origin {
             Origin::SharedFile(path) => Some(Twin { path: path.clone(), options }),
-            Origin::File(_) | Origin::Disk(_) => None,
+            Origin::File(_) | Origin::LookedAt(_) | Origin::Disk(_) => None,
         }
     }
 
@@ -154,6 +169,8 @@ impl RedbStore {
             Origin::File(path) => path::open_again(path, self.cache_bytes, known),
             #[cfg(not(target_arch = "wasm32"))]
             Origin::SharedFile(path) => path::share_again(path, self.cache_bytes, known),
+            #[cfg(not(target_arch = "wasm32"))]
+            Origin::LookedAt(path) => path::look_at(path, self.cache_bytes, Some(self.creation_id)),
             Origin::Disk(disk) => Ok(Box::new(open::open_again_on(disk, self.cache_bytes, known)?)),
         }
     }
@@ -254,6 +271,11 @@ impl Store for RedbStore {
         let engine = self.start_again()?;
         *self.state_mut() = State::Open(engine);
         Ok(())
+    }
+
+    #[cfg(not(target_arch = "wasm32"))]
+    fn is_only_looked_at(&self) -> bool {
+        matches!(self.origin, Origin::LookedAt(_))
     }
 
     fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {

@@ -27,6 +27,7 @@ const PARTS: &[&str] = &[
     "transport",
     "driver",
     "stats",
+    "unreadable",
 ];
 /// What errors carry.
 const ENTRY: &[&str] = &["entry"];

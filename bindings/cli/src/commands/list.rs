@@ -6,6 +6,7 @@ use keyledger::admin::{Record, RecordQuery, Reply, Request};
 
 use super::Desk;
 use crate::arguments::{ListArguments, RecordFilter};
+use crate::damage::Passed;
 use crate::failure::{Failure, Result};
 use crate::output::{Fit, Output, Table, Tone};
 use crate::words;
@@ -14,13 +15,22 @@ pub(super) fn run(desk: &Desk, arguments: ListArguments) -> Result<()> {
     let ListArguments { filter, state, limit, after, all } = arguments;
     let state = state.map(|state| state.name().to_owned());
     let mut query = RecordQuery { state, limit, after, ..of_filter(filter) };
+    let mut passed = Passed::nothing(desk.output);
     loop {
-        let reply = desk.ask(&Request::List(query.clone()))?;
+        let reply = match desk.ask(&Request::List(query.clone())) {
+            Err(failure) if failure.is_damage() && !query.past_damage => {
+                passed.tell_of(&failure);
+                query.past_damage = true;
+                continue;
+            }
+            answer => answer?,
+        };
         desk.output.answer(&reply, |output| tell(output, &reply, all))?;
-        match reply {
-            Reply::Records { next: Some(next), .. } if all => query.after = Some(next),
-            Reply::Records { .. } => return Ok(()),
-            _ => return Err(Failure::other_answer()),
+        let Reply::Records { next, unreadable, .. } = reply else { return Err(Failure::other_answer()) };
+        passed.tell(&unreadable);
+        match next {
+            Some(next) if all => query.after = Some(next),
+            Some(_) | None => return passed.end(""),
         }
     }
 }
@@ -41,7 +51,7 @@ pub(super) fn of_filter(filter: RecordFilter) -> RecordQuery {
 }
 
 fn tell(output: Output, reply: &Reply, all: bool) -> Result<()> {
-    let Reply::Records { records, next } = reply else { return Err(Failure::other_answer()) };
+    let Reply::Records { records, next, .. } = reply else { return Err(Failure::other_answer()) };
     if records.is_empty() {
         return output.line("no records");
     }

@@ -163,7 +163,7 @@ fn all_parked(desk: &Desk, query: &RecordQuery) -> Result<Vec<Record>> {
     let mut query = RecordQuery { state: Some("parked".to_owned()), limit: 1000, ..query.clone() };
     let mut parked = Vec::new();
     loop {
-        let Reply::Records { records, next } = desk.ask(&Request::List(query.clone()))? else {
+        let Reply::Records { records, next, .. } = desk.ask(&Request::List(query.clone()))? else {
             return Err(Failure::other_answer());
         };
         parked.extend(records);

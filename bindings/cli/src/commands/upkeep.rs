@@ -79,12 +79,10 @@ pub(super) fn check(desk: &Desk) -> Result<()> {
         let Reply::Checked { records, rows, entries, faults, .. } = &reply else {
             return Err(Failure::other_answer());
         };
-        // Nothing at all was read where the engine itself finds the file damaged: that is no count.
-        if faults.is_empty() || records + rows + entries > 0 {
-            let what = (words::count(*rows, "row", "rows"), words::count(*entries, "entry", "entries"));
-            let records = words::count(*records, "record", "records");
-            output.line(format!("{records}, {} of the program's own, {} of the outbox", what.0, what.1))?;
-        }
+        let (rows, entries) = (words::count(*rows, "row", "rows"), words::count(*entries, "entry", "entries"));
+        let records = words::count(*records, "record", "records");
+        let read = if faults.is_empty() { "" } else { " could be read" };
+        output.line(format!("{records}, {rows} of the program's own, {entries} of the outbox{read}"))?;
         faults.iter().try_for_each(|fault| output.line(crate::output::printable(fault)))
     })?;
     match reply {
@@ -92,7 +90,7 @@ pub(super) fn check(desk: &Desk) -> Result<()> {
         Reply::Checked { fault_count: 0, .. } => desk.output.line("all is well"),
         Reply::Checked { fault_count, .. } => {
             let faults = words::count(fault_count, "fault", "faults");
-            Err(Failure::new("not_well", format!("{faults} found; restore a snapshot")))
+            Err(Failure::new("not_well", format!("{faults} found; restore a snapshot, or `export` what can be read")))
         }
         _ => Err(Failure::other_answer()),
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::failure::{Failure, Result};
 use crate::output::Output;
-use crate::reach::Reach;
+use crate::reach::{Purpose, Reach};
 use crate::words;
 
 /// One look.
@@ -50,7 +50,7 @@ pub(super) fn run(output: Output, file: &Path, every: Duration, times: Option<u6
 }
 
 fn look_at(file: &Path) -> Result<Stats> {
-    let reach = Reach::of(file)?;
+    let reach = Reach::of(file, Purpose::Look)?;
     let reply = reach.ask(&Request::Stats);
     reach.close()?;
     match reply? {

@@ -1,12 +1,13 @@
 //! Whether the outbox agrees with itself: entries, requests, index rows, counts (I7).
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, ControlFlow};
+use std::ops::ControlFlow;
 
 use super::{OutboxTerms, reading};
 use crate::codec::line;
 use crate::codec::outbox::{self, OutboxRow, Request};
-use crate::engine::check::Checked;
+use crate::engine::check::{ALL, Checked, has};
+use crate::engine::damage::{Torn, damage_in, scan_past};
 use crate::engine::{Engine, EngineError};
 use crate::machine::entry::Entry;
 use crate::store::{Snapshot, Space};
@@ -33,15 +34,19 @@ impl Engine {
     ) -> Result<(), EngineError> {
         let row = match reading::outbox_row(view, self.now(), &OutboxTerms::DEFAULT) {
             Ok((row, _)) => row,
-            Err(EngineError::Decode(error)) => {
-                checked.fault(|| error.to_string());
+            Err(error) => {
+                let torn = Torn::row(Space::Outbox, line::OUTBOX, &[], &damage_in(error)?);
+                checked.torn(self, vec![torn]);
                 return Ok(());
             }
-            Err(error) => return Err(error),
         };
         let counted = OutboxRow { unsettled_bytes: 0, counts: Default::default(), ..row };
         let mut walk = Walk { engine: self, view, row, counted, expected: BTreeMap::new() };
-        let found = walk.rows(checked)?;
+        let (found, all) = walk.rows(checked)?;
+        if !all {
+            // What is counted is less than there is.
+            return Ok(());
+        }
         for (first, rows) in found {
             let expected = walk.expected.remove(&first).unwrap_or(0);
             if rows != expected {
@@ -57,10 +62,10 @@ impl Engine {
 }
 
 impl Walk<'_> {
-    /// Looks at every entry; how many rows there are that belong to entries, by what they begin with.
-    fn rows(&mut self, checked: &mut Checked) -> Result<BTreeMap<u8, u64>, EngineError> {
-        let (mut found, mut failed) = (BTreeMap::new(), None);
-        self.view.scan(Space::Outbox, (Bound::Unbounded, Bound::Unbounded), &mut |key, value| {
+    /// Looks at every entry; how many rows there are that belong to entries, by what they begin with, and whether those are all.
+    fn rows(&mut self, checked: &mut Checked) -> Result<(BTreeMap<u8, u64>, bool), EngineError> {
+        let (mut found, mut failed, mut torn, view) = (BTreeMap::new(), None, Vec::new(), self.view);
+        let mut visit = |key: &[u8], value: &[u8]| {
             let first = key.first().copied().unwrap_or_default();
             if !OF_NO_ENTRY.contains(&first) {
                 *found.entry(first).or_insert(0) += 1;
@@ -69,8 +74,11 @@ impl Walk<'_> {
                 failed = self.entry(key, value, checked).err();
             }
             if failed.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        })?;
-        failed.map_or(Ok(found), Err)
+        };
+        scan_past(view, Space::Outbox, ALL, &mut visit, &mut |met| torn.push(met))?;
+        let all = torn.is_empty();
+        checked.torn(self.engine, torn);
+        failed.map_or(Ok((found, all)), Err)
     }
 
     fn entry(&mut self, key: &[u8], value: &[u8], checked: &mut Checked) -> Result<(), EngineError> {
@@ -78,7 +86,7 @@ impl Walk<'_> {
         let entry = match line::read_id(key).and_then(|id| outbox::decode_entry(id, value)) {
             Ok(entry) => entry,
             Err(error) => {
-                checked.fault(|| error.to_string());
+                checked.torn(self.engine, vec![Torn::row(Space::Outbox, key, value, &error)]);
                 return Ok(());
             }
         };
@@ -89,7 +97,7 @@ impl Walk<'_> {
         self.request_of(&entry, checked)?;
         for row in [vec![key.to_vec(), line::request_key(entry.id)], line::rows(&entry, &self.engine.salt)].concat() {
             *self.expected.entry(row[0]).or_insert(0) += 1;
-            if !self.view.get(Space::Outbox, &row, &mut |_| ())? {
+            if has(self.view, Space::Outbox, &row)? == Some(false) {
                 checked.fault(|| format!("entry {} has no row '{}'", entry.id, char::from(row[0])));
             }
         }
@@ -98,9 +106,15 @@ impl Walk<'_> {
 
     fn request_of(&self, entry: &Entry, checked: &mut Checked) -> Result<(), EngineError> {
         let mut length = None;
-        self.view.get(Space::Outbox, &line::request_key(entry.id), &mut |bytes| {
+        let read = self.view.get(Space::Outbox, &line::request_key(entry.id), &mut |bytes| {
             length = outbox::decode::<Request>("a request", bytes).ok().map(|request| request.bytes.len() as u64);
-        })?;
+        });
+        match read {
+            Ok(_) => {}
+            // It is told when its own row is met.
+            Err(error) if error.damage().is_some() => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
         if length != Some(entry.request_bytes) {
             checked.fault(|| format!("the request of entry {} is not the one that was stored", entry.id));
         }

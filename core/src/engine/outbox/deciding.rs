@@ -123,8 +123,11 @@ fn wrong_state(entry: &Entry, allowed: &'static str) -> EngineError {
 
 impl Desk<'_, '_> {
     /// Stores the outbox's time as the clocks of this opening begin: from here it follows the monotonic one. A wall clock that was
-    /// set back meanwhile would make it stand still until something else is stored.
+    /// set back meanwhile would make it stand still until something else is stored. Whoever only looks leaves it as it is (P8).
     fn begin_opening(mut self) {
+        if self.session.engine.store.is_only_looked_at() {
+            return;
+        }
         if self.row.timeline.stamp.opening != self.now.stamp.opening {
             self.store_row();
         }

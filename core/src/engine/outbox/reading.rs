@@ -7,7 +7,7 @@ use super::terms::OutboxTerms;
 use crate::codec::line::{self, Mark};
 use crate::codec::outbox::{self, Declared, LaneRow, OutboxRow, Request};
 use crate::engine::recovery::{prefix_end, rows_from};
-use crate::engine::{Engine, EngineError, read_with};
+use crate::engine::{Engine, EngineError, Unreadable, read_with};
 use crate::key::{LaneName, Purpose, Scope};
 use crate::machine::backoff::Budget;
 use crate::machine::entry::{Entry, Order, Peeked};
@@ -27,12 +27,23 @@ pub(crate) struct EntryFilter {
     pub(crate) state: Option<EntryStateName>,
     pub(crate) after: u64,
     pub(crate) limit: usize,
+    /// What cannot be read is passed over, and told.
+    pub(crate) past_damage: bool,
 }
 
 /// A page of entries, and the id after which the next begins.
+#[expect(clippy::struct_field_names, reason = "there is no better name for either")]
 pub(crate) struct Entries {
     pub(crate) entries: Vec<Peeked>,
     pub(crate) next: Option<u64>,
+    /// What was passed over.
+    pub(crate) unreadable: Vec<Unreadable>,
+}
+
+impl Entries {
+    fn of(entries: Vec<Peeked>, next: Option<u64>) -> Self {
+        Self { entries, next, unreadable: Vec::new() }
+    }
 }
 
 /// A lane of a scope that is held or paused.
@@ -209,19 +220,22 @@ impl Engine {
 
     pub(crate) fn outbox_list(&self, terms: &OutboxTerms, filter: &EntryFilter) -> Result<Entries, EngineError> {
         const CHUNK: usize = 256;
+        if filter.past_damage {
+            return self.outbox_salvage(terms, filter);
+        }
         let (view, _, now) = self.look_at_outbox(terms)?;
         let (mut from, end) = (line::entry_key(filter.after.saturating_add(1)), prefix_end(&[line::ENTRIES]));
         let mut entries = Vec::new();
         loop {
             let rows = keys_between(&*view, &from, &end, CHUNK)?;
-            let Some(last) = rows.last() else { return Ok(Entries { entries, next: None }) };
+            let Some(last) = rows.last() else { return Ok(Entries::of(entries, None)) };
             from = [last.as_slice(), &[0]].concat();
             for row in &rows {
                 let id = line::read_id(row)?;
                 let Some(entry) = entry(&*view, id)?.filter(|entry| filter.lets_through(entry, now)) else { continue };
                 if entries.len() == filter.limit {
                     let next = entries.last().map(|last: &Peeked| last.entry.id);
-                    return Ok(Entries { entries, next });
+                    return Ok(Entries::of(entries, next));
                 }
                 entries.push(Peeked { entry, now });
             }
@@ -345,7 +359,7 @@ fn head_ready_at(head: &Entry, retry_at: Option<u64>) -> Option<u64> {
 }
 
 impl EntryFilter {
-    fn lets_through(&self, entry: &Entry, now: Moment) -> bool {
+    pub(super) fn lets_through(&self, entry: &Entry, now: Moment) -> bool {
         self.scope.as_ref().is_none_or(|scope| entry.scope == *scope)
             && self.lane.as_ref().is_none_or(|lane| entry.lane.as_str() == lane)
             && self.operation.as_ref().is_none_or(|operation| entry.operation.as_str() == operation)

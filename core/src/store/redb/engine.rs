@@ -225,7 +225,8 @@ impl Engine {
     // After a failed call to the disk redb refuses whatever needs the disk again, and after a panic nobody knows. All
     // callers are told the same, also those whose page happens to be in memory.
     fn noting_failure<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
-        if let Err(StoreError::Io(_) | StoreError::Corrupt(_) | StoreError::Poisoned) = &result {
+        if let Err(StoreError::Io(_) | StoreError::Corrupt(_) | StoreError::Row { .. } | StoreError::Poisoned) = &result
+        {
             self.health.poison();
         }
         result

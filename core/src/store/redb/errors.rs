@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use ::redb::{CommitError, CompactionError, DatabaseError, StorageError, TableError, TransactionError};
 
 use super::header::damaged;
-use crate::store::{OpenError, StoreError};
+use crate::store::{OpenError, ROW_DAMAGED, StoreError};
 
 /// Runs `call`; a panic in it is an error: redb trusts its file and panics at some kinds of damage.
 ///
@@ -85,9 +85,12 @@ pub(super) fn of_database(error: DatabaseError) -> StoreError {
 pub(super) fn while_opening(error: StoreError) -> OpenError {
     match error {
         StoreError::Corrupt(what) => damaged(what),
+        StoreError::Row { .. } => damaged(ROW_DAMAGED),
         StoreError::Io(error) => OpenError::Unavailable(error),
-        error @ (StoreError::Poisoned | StoreError::Closed | StoreError::Busy | StoreError::Shared) => {
-            OpenError::Store(error)
-        }
+        error @ (StoreError::Poisoned
+        | StoreError::Closed
+        | StoreError::Busy
+        | StoreError::Shared
+        | StoreError::LookedAt) => OpenError::Store(error),
     }
 }

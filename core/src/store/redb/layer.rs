@@ -1,5 +1,6 @@
 //! A table of changes laid over what lies below it.
 
+use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
 use crate::store::health::Health;
@@ -41,5 +42,33 @@ impl Snapshot for Layer {
         }
         let changes = self.table.changes(space, range, self.upto);
         scan_with(&*self.below, space, range, changes, visit)
+    }
+
+    fn scan_above(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
+        self.health.check()?;
+        if holds_nothing(range) {
+            return Ok(());
+        }
+        let changes = self.table.changes(space, range, self.upto);
+        scan_with(&Above(&*self.below), space, range, changes, visit)
+    }
+}
+
+/// Of a view only what lies above the tree.
+struct Above<'a>(&'a dyn Snapshot);
+
+impl Snapshot for Above<'_> {
+    fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
+        let mut found = false;
+        self.0.scan_above(space, (Bound::Included(key), Bound::Included(key)), &mut |_, value| {
+            read(value);
+            found = true;
+            ControlFlow::Continue(())
+        })?;
+        Ok(found)
+    }
+
+    fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
+        self.0.scan_above(space, range, visit)
     }
 }

@@ -11,13 +11,14 @@ use super::errors::while_opening;
 use super::front::Front;
 use super::header;
 use super::logged::Logged;
+use super::look::Look;
 use super::open::{Known, open_again_on};
 use super::peers::Peers;
 use super::shared::Shared;
 use super::witness::{Doubts, Witness};
-use crate::store::OpenError;
 use crate::store::disk::{Disk, FileDisk};
 use crate::store::lock::{self, Against, FileLock};
+use crate::store::{CreationId, OpenError};
 
 // How often a path may change under the opener before it gives up.
 const ATTEMPTS_MAX: usize = 16;
@@ -51,6 +52,16 @@ pub(super) fn share_again(path: &Path, cache_bytes: usize, known: Known<'_>) -> 
     share(path, cache_bytes, known.doubts, |disk| known.settle(disk))
 }
 
+/// Looks at the ledger at `path`; at no other than the one with that id, where that is known.
+pub(super) fn look_at(path: &Path, cache_bytes: usize, known: Option<CreationId>) -> Result<Box<dyn Front>, OpenError> {
+    let (file, lock, []) = open_once_more(path, Against::All, readable)?;
+    let file: Arc<dyn Disk> = Arc::new(FileDisk::new(file, None, lock));
+    if known.is_some_and(|known| header::read(&*file).is_ok_and(|header| header.creation_id != known)) {
+        return Err(header::another_ledger());
+    }
+    Ok(Box::new(Look::start(file, cache_bytes)?))
+}
+
 fn open(path: &Path, cache_bytes: usize, doubts: &Arc<Doubts>) -> Result<Box<dyn Front>, OpenError> {
     let disk = open_locked(path)?;
     named(path, Logged::start(Witness::of(disk, doubts), cache_bytes)?.moving_in_background())
@@ -63,7 +74,7 @@ fn share(
     doubts: &Arc<Doubts>,
     prepare: impl FnOnce(&dyn Disk) -> Result<(), OpenError>,
 ) -> Result<Box<dyn Front>, OpenError> {
-    let (file, lock, [synced, locks]) = open_once_more(path, Against::Owners)?;
+    let (file, lock, [synced, locks]) = open_once_more(path, Against::Owners, writable)?;
     let disk: Arc<dyn Disk> = Arc::new(FileDisk::new(file, Some(synced), lock));
     let peers = Peers::over(locks)?;
     let _turn = peers.take_turn().map_err(while_opening)?;
@@ -94,20 +105,28 @@ fn named(path: &Path, front: impl Front + 'static) -> Result<Box<dyn Front>, Ope
     Ok(Box::new(front))
 }
 
+fn readable(path: &Path) -> Result<File, OpenError> {
+    File::open(path).map_err(OpenError::Unavailable)
+}
+
 fn writable(path: &Path) -> Result<File, OpenError> {
     OpenOptions::new().read(true).write(true).open(path).map_err(OpenError::Unavailable)
 }
 
 fn open_locked(path: &Path) -> Result<Arc<dyn Disk>, OpenError> {
-    let (file, lock, [synced]) = open_once_more(path, Against::All)?;
+    let (file, lock, [synced]) = open_once_more(path, Against::All, writable)?;
     Ok(Arc::new(FileDisk::new(file, Some(synced), lock)))
 }
 
 /// The file, locked, and `N` more openings of the very same file.
-fn open_once_more<const N: usize>(path: &Path, against: Against) -> Result<(File, FileLock, [File; N]), OpenError> {
+fn open_once_more<const N: usize>(
+    path: &Path,
+    against: Against,
+    open: impl Fn(&Path) -> Result<File, OpenError>,
+) -> Result<(File, FileLock, [File; N]), OpenError> {
     for _ in 0..ATTEMPTS_MAX {
         refuse_unopened(path)?;
-        let file = writable(path)?;
+        let file = open(path)?;
         let lock = FileLock::take(&file, against)?;
         if still_at(path, &file)? {
             let more = (0..N).map(|_| same_again(path, &file)).collect::<Result<Option<Vec<_>>, _>>()?;

@@ -143,7 +143,10 @@ fn seal_of(key: &[u8], value: &[u8]) -> [u8; SEAL_LEN] {
 fn unsealed<'a>(key: &[u8], sealed: &'a [u8]) -> Result<&'a [u8], StoreError> {
     match sealed.split_last_chunk() {
         Some((value, seal)) if *seal == seal_of(key, value) => Ok(value),
-        _ => Err(StoreError::Corrupt("a row does not match its checksum".into())),
+        _ => Err(StoreError::Row {
+            key: key.get(1..).unwrap_or_default().to_vec(),
+            bytes: sealed[..sealed.len().saturating_sub(SEAL_LEN)].to_vec(),
+        }),
     }
 }
 

@@ -6,6 +6,7 @@ use keyledger::admin::{Entry, EntryQuery, Held, Reply, Request, Tried};
 
 use super::super::{Desk, show};
 use crate::arguments::{EntryFilter, EntryListArguments};
+use crate::damage::Passed;
 use crate::decode;
 use crate::failure::{Failure, Result};
 use crate::output::{Fit, Output, Table, Tone, one_line};
@@ -14,13 +15,22 @@ use crate::words;
 pub(super) fn list(desk: &Desk, arguments: EntryListArguments) -> Result<()> {
     let EntryListArguments { state, filter, limit, after, all } = arguments;
     let mut query = EntryQuery { state, after, limit, ..of_filter(filter) };
+    let mut passed = Passed::nothing(desk.output);
     loop {
-        let reply = desk.ask(&Request::Entries(query.clone()))?;
+        let reply = match desk.ask(&Request::Entries(query.clone())) {
+            Err(failure) if failure.is_damage() && !query.past_damage => {
+                passed.tell_of(&failure);
+                query.past_damage = true;
+                continue;
+            }
+            answer => answer?,
+        };
         desk.output.answer(&reply, |output| tell_page(output, &reply, all))?;
-        match reply {
-            Reply::Entries { next: Some(next), .. } if all => query.after = Some(next),
-            Reply::Entries { .. } => return Ok(()),
-            _ => return Err(Failure::other_answer()),
+        let Reply::Entries { next, unreadable, .. } = reply else { return Err(Failure::other_answer()) };
+        passed.tell(&unreadable);
+        match next {
+            Some(next) if all => query.after = Some(next),
+            Some(_) | None => return passed.end(""),
         }
     }
 }
@@ -34,7 +44,7 @@ pub(super) fn of_filter(filter: EntryFilter) -> EntryQuery {
 }
 
 fn tell_page(output: Output, reply: &Reply, all: bool) -> Result<()> {
-    let Reply::Entries { entries, next } = reply else { return Err(Failure::other_answer()) };
+    let Reply::Entries { entries, next, .. } = reply else { return Err(Failure::other_answer()) };
     if entries.is_empty() {
         return output.line("no entries");
     }

@@ -53,7 +53,7 @@ fn found(desk: &Desk, change: &Change, query: &EntryQuery) -> Result<Vec<Entry>>
     for state in change.states() {
         let mut query = EntryQuery { state: Some((*state).to_owned()), ..query.clone() };
         loop {
-            let Reply::Entries { entries, next } = desk.ask(&Request::Entries(query.clone()))? else {
+            let Reply::Entries { entries, next, .. } = desk.ask(&Request::Entries(query.clone()))? else {
                 return Err(Failure::other_answer());
             };
             // A person has decided about those already, or a send of them may have taken effect.

@@ -4,7 +4,7 @@ mod creation;
 // The disk that the suites use too, built against this crate's own trait.
 #[allow(dead_code, unreachable_pub, reason = "the suites use the rest")]
 #[path = "../../../../../tests/harness/src/disk/mod.rs"]
-mod disk;
+pub(in crate::store::redb) mod disk;
 mod failures;
 mod locking;
 mod misplaced;
