@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::clock::millis;
 use crate::engine::{Asked, Engine};
 use crate::error::{Error, Result};
 use crate::fingerprint::Fingerprint;
@@ -52,10 +51,6 @@ impl Begin {
     /// How long it waits for another owner.
     pub fn wait_time(&self) -> Duration {
         self.wait
-    }
-
-    pub(crate) fn wait_ms(&self) -> u64 {
-        millis(self.wait)
     }
 
     pub(crate) fn operation(&self) -> &Operation {

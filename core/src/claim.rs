@@ -30,7 +30,8 @@ pub use pulse::Pulse;
 pub struct Claim {
     engine: Arc<Engine>,
     address: Address,
-    record: Box<Record>,
+    /// Shared with what [`take`](Claim::take) leaves behind.
+    record: Arc<Record>,
     remembered_for_ms: u64,
     /// How this object ended.
     ended: Option<Ending>,
@@ -80,7 +81,7 @@ impl LostSignal {
 impl Claim {
     pub(crate) fn new(engine: Arc<Engine>, granted: Granted, remembered_for_ms: u64) -> Self {
         let address = granted.address().clone();
-        let record = granted.deliver();
+        let record: Arc<Record> = granted.deliver().into();
         engine.hold_claim(&address, record.fence);
         Self { engine, address, record, remembered_for_ms, ended: None, lost: Arc::default() }
     }

@@ -18,6 +18,14 @@ pub trait Clock: Send + Sync {
         None
     }
 
+    /// The first whole millisecond of `monotonic_ms` at which `span` is over: of the present one a part may be gone. A wait of no time
+    /// is over now.
+    ///
+    /// A clock that shows no time between two milliseconds has it exactly.
+    fn end_ms(&self, span: Duration) -> u64 {
+        self.monotonic_ms().saturating_add(whole_millis(span)).saturating_add(u64::from(!span.is_zero()))
+    }
+
     /// How long a thread should really sleep for `span` of this clock to pass.
     ///
     /// A clock that only moves when a test moves it answers with a moment, and is asked again after it.
@@ -37,6 +45,10 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
 
     fn boot_id(&self) -> Option<[u8; 16]> {
         (**self).boot_id()
+    }
+
+    fn end_ms(&self, span: Duration) -> u64 {
+        (**self).end_ms(span)
     }
 
     fn sleep_for(&self, span: Duration) -> Duration {
@@ -140,9 +152,18 @@ impl Clock for ManualClock {
         self.time.monotonic_ms.load(Ordering::SeqCst)
     }
 
+    fn end_ms(&self, span: Duration) -> u64 {
+        self.monotonic_ms().saturating_add(whole_millis(span))
+    }
+
     fn sleep_for(&self, span: Duration) -> Duration {
         span.min(Duration::from_millis(1))
     }
+}
+
+/// The fewest whole milliseconds that `span` fits in; saturates.
+fn whole_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX)
 }
 
 /// Whole milliseconds of `span`; saturates (contract L5).
@@ -161,6 +182,25 @@ mod tests {
         other.advance(Duration::from_millis(5));
         clock.jump_wall(-2000);
         assert_eq!((clock.wall_ms(), clock.monotonic_ms()), (0, 6));
+    }
+
+    #[test]
+    fn a_span_is_over_at_its_end_and_not_before() {
+        let clock = ManualClock::new(1000);
+        let ends = |span| clock.end_ms(span) - clock.monotonic_ms();
+        assert_eq!(ends(Duration::from_micros(1500)), 2);
+        assert_eq!(ends(Duration::from_millis(2)), 2);
+        assert_eq!(ends(Duration::ZERO), 0);
+        assert_eq!(clock.end_ms(Duration::MAX), u64::MAX);
+        for _ in 0..100 {
+            let (began, span) = (std::time::Instant::now(), Duration::from_micros(1300));
+            let end = SystemClock.end_ms(span);
+            while SystemClock.monotonic_ms() < end {
+                std::hint::spin_loop();
+            }
+            assert!(began.elapsed() >= span);
+        }
+        assert!(SystemClock.end_ms(Duration::ZERO) <= SystemClock.monotonic_ms());
     }
 
     #[test]

@@ -91,10 +91,9 @@ impl Ledger {
     #[tracing::instrument(level = "debug", name = "keyledger.begin", skip_all, fields(operation = begin.operation().name()))]
     pub fn begin_with(&self, begin: &Begin) -> Result<Decision> {
         let asked = begin.check(self.engine())?;
-        let answer = match begin.wait_ms() {
-            0 => self.engine().begin(&asked)?,
-            wait_ms => self.engine().begin_waiting(&asked, wait_ms)?,
-        };
+        let wait = begin.wait_time();
+        let answer =
+            if wait.is_zero() { self.engine().begin(&asked)? } else { self.engine().begin_waiting(&asked, wait)? };
         let decision = self.decision(answer, begin.operation());
         tracing::debug!(decision = decision.as_str());
         Ok(decision)
@@ -111,7 +110,8 @@ impl Ledger {
             return Ok(None);
         }
         let answer = self.engine().begin_without_commit(&asked)?;
-        let answer = answer.filter(|answer| begin.wait_ms() == 0 || !matches!(answer, Answer::InProgress { .. }));
+        let answer =
+            answer.filter(|answer| begin.wait_time().is_zero() || !matches!(answer, Answer::InProgress { .. }));
         Ok(answer.map(|answer| self.decision(answer, begin.operation())))
     }
 

@@ -124,3 +124,28 @@ fn t6_a_tick_does_one_bounded_step_and_says_when_to_call_again() {
     let third = janitor.tick().expect("a step");
     assert_eq!((third.swept.map(|swept| swept.tombstoned), third.next_in), (Some(0), interval));
 }
+
+#[test]
+fn t3_a_handler_that_fails_is_asked_about_each_record_once_in_a_step() {
+    let (ledger, clock) = ledger();
+    for operation in [Operation::repeatable("charge").lease(LEASE), Operation::at_most_once("mail").lease(LEASE)] {
+        for key in ["1", "2", "3"] {
+            let key = Key::new(key).expect("a key");
+            drop(ledger.begin(&operation, &Scope::single(), &key, Fingerprint::unchecked()).expect("a decision"));
+        }
+        clock.advance(LEASE);
+        let (tell, asked) = channel();
+        let failing = move |claim: &mut Claim| {
+            tell.send(claim.key_id().key().as_str().to_owned()).expect("the test listens");
+            Err("the bank is closed".into())
+        };
+        let janitor = Janitor::builder(&ledger).recover(&operation, failing).build().expect("a janitor");
+        for _ in 0..2 {
+            assert_eq!(janitor.tick().expect("a step").recovered, 3);
+            let mut keys: Vec<String> = asked.try_iter().collect();
+            keys.sort();
+            assert_eq!(keys, ["1", "2", "3"]);
+            clock.advance(LEASE);
+        }
+    }
+}

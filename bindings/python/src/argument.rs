@@ -5,7 +5,7 @@ use std::time::Duration;
 use keyledger::{Effect, Key, OperationName, Response, Scope};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::error::{Told, invalid_argument};
 use crate::response::PyResponse;
@@ -76,6 +76,28 @@ impl Text {
     }
 }
 
+/// Bytes: `bytes`, `bytearray` or a `memoryview`. A list of numbers is none.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Bytes(pub(crate) Vec<u8>);
+
+impl<'py> FromPyObject<'_, 'py> for Bytes {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(bytes) = given.cast::<PyBytes>() {
+            return Ok(Bytes(bytes.as_bytes().to_vec()));
+        }
+        if let Ok(bytes) = given.cast::<PyByteArray>() {
+            return Ok(Bytes(bytes.to_vec()));
+        }
+        if given.cast::<PyMemoryView>().is_ok() {
+            return Ok(Bytes(given.call_method0("tobytes")?.cast::<PyBytes>()?.as_bytes().to_vec()));
+        }
+        let what = given.get_type().name()?;
+        Err(PyTypeError::new_err(format!("bytes are wanted here: bytes, bytearray or memoryview, not {what}")))
+    }
+}
+
 /// An effect by its name.
 pub(crate) fn effect(name: &str) -> PyResult<Effect> {
     let names = || Effect::ALL.map(Effect::as_str).join(", ");
@@ -95,8 +117,8 @@ impl<'py> FromPyObject<'_, 'py> for Answer {
         if let Ok(text) = given.cast::<PyString>() {
             return Ok(Answer(Response::text(text.to_cow()?)));
         }
-        match given.extract::<Vec<u8>>() {
-            Ok(bytes) => Ok(Answer(Response::bytes(bytes))),
+        match given.extract::<Bytes>() {
+            Ok(Bytes(bytes)) => Ok(Answer(Response::bytes(bytes))),
             Err(_) => Err(PyTypeError::new_err("a response is a keyledger.Response, bytes, or text")),
         }
     }

@@ -3,7 +3,7 @@
 use keyledger::Begin;
 use pyo3::prelude::*;
 
-use crate::argument::{Span, Text};
+use crate::argument::{Bytes, Span, Text};
 use crate::error::Told;
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
@@ -16,13 +16,13 @@ pub(crate) struct PyBegin(pub(crate) Begin);
 #[pymethods]
 impl PyBegin {
     #[new]
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Vec::new(), wait=None))]
+    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
     fn new(
         operation: &PyOperation,
         scope: Text,
         key: Text,
         fingerprint: &PyFingerprint,
-        memo: Vec<u8>,
+        memo: Bytes,
         wait: Option<Span>,
     ) -> Told<Self> {
         Ok(PyBegin(asked(operation, &scope, &key, fingerprint, memo, wait)?))
@@ -35,9 +35,9 @@ pub(crate) fn asked(
     scope: &Text,
     key: &Text,
     fingerprint: &PyFingerprint,
-    memo: Vec<u8>,
+    memo: Bytes,
     wait: Option<Span>,
 ) -> Told<Begin> {
     let begin = Begin::new(&operation.0, &scope.scope()?, &key.key()?, fingerprint.0);
-    Ok(begin.memo(memo).wait(wait.map(|Span(wait)| wait).unwrap_or_default()))
+    Ok(begin.memo(memo.0).wait(wait.map(|Span(wait)| wait).unwrap_or_default()))
 }

@@ -2,16 +2,17 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use keyledger::{Claim, Error, ErrorMeans, Response, SettleError, Settlement, Step};
+use keyledger::{Claim, Error, ErrorMeans, KeyId, Ledger, Response, SettleError, Settlement, Step};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
-use crate::argument::{Answer, Span, seconds};
+use crate::argument::{Answer, Bytes, Span, seconds};
 use crate::borrowed::{Raised, lend, returned};
-use crate::error::{Told, exception};
+use crate::error::Told;
 use crate::key_id::PyKeyId;
 use crate::response::PyResponse;
 use crate::rows::PyBatch;
+use crate::settling::nothing;
 use crate::waiting::awaitable;
 
 /// The right to run an operation, held by one owner at a time under a lease.
@@ -48,12 +49,20 @@ impl PyClaim {
         self.held().take()
     }
 
-    /// Whoever was too late has taken what another had left behind, and puts nothing in the place of the claim itself.
-    fn give_back(&self, claim: Claim) {
+    /// Whoever was too late has taken what another had left behind, and puts nothing in the place of the claim itself. Steps that were
+    /// recorded meanwhile stay known.
+    fn give_back(&self, mut claim: Claim) {
         let mut held = self.held();
         if !held.is_open() {
+            held.steps().iter().for_each(|step| claim.remember_step(step.clone()));
             *held = claim;
         }
+    }
+
+    /// Where a step is recorded: by key id and fence, so that the claim stays where it is, whatever becomes of the call.
+    fn place(&self) -> (Ledger, KeyId, u64) {
+        let held = self.held();
+        (held.ledger(), held.key_id().clone(), held.fence())
     }
 
     /// For adapters: the claim, open or with what it was settled with; nothing where somebody has it.
@@ -63,8 +72,8 @@ impl PyClaim {
     }
 
     /// Releases the claim without waiting: that is on its way to the disk when this returns (S3).
-    pub(crate) fn release_unseen(&self) {
-        drop(self.taken().release_async());
+    pub(crate) fn release_unseen(&self, py: Python<'_>) {
+        py.detach(|| drop(self.taken().release_async()));
     }
 
     fn settle(&self, py: Python<'_>, settlement: Settlement) -> Told<()> {
@@ -81,12 +90,12 @@ impl PyClaim {
     }
 
     fn settle_async<'py>(slf: &Bound<'py, Self>, settlement: Settlement) -> PyResult<Bound<'py, PyAny>> {
-        let own = slf.clone().unbind();
-        let settled = slf.get().taken().settle_async(settlement);
-        awaitable(slf.py(), settled, move |py, settled| match settled {
-            Ok(()) => Ok(py.None()),
-            Err(failed) => Err(exception(py, &own.get().failed(failed))),
-        })
+        let (own, claim) = (slf.clone().unbind(), slf.get());
+        let settled = || {
+            let settled = claim.taken().settle_async(settlement);
+            async move { settled.await.map_err(|failed| own.get().failed(failed)) }
+        };
+        awaitable(slf.py(), settled, nothing)
     }
 
     fn by_effect(&self) -> Settlement {
@@ -266,12 +275,10 @@ impl PyClaim {
         let (mut claim, own) = (slf.get().taken(), slf.clone().unbind());
         let work = async move {
             let done = claim.complete_with_async(move |tx| answered(tx, &f)).await;
-            (claim, done)
-        };
-        awaitable(slf.py(), work, move |py, (claim, done)| {
             own.get().give_back(claim);
-            Ok(Py::new(py, PyResponse(done?))?.into_any())
-        })
+            done
+        };
+        awaitable(slf.py(), || work, |py, done| Ok(Py::new(py, PyResponse(done?))?.into_any()))
     }
 
     /// `complete_with` as a value: the batch and the response are stored together, or not at all. Returns the response.
@@ -291,9 +298,9 @@ impl PyClaim {
         if let Some(value) = self.recorded_step(py, name)? {
             return Ok(value);
         }
-        let value: Vec<u8> = f.call0()?.extract()?;
+        let value: Bytes = f.call0()?.extract()?;
         self.record_step(py, name, value.clone())?;
-        Ok(PyBytes::new(py, &value))
+        Ok(PyBytes::new(py, &value.0))
     }
 
     /// What this or an earlier attempt has recorded under `name`, or None. What `record_step` would refuse is refused here, before the
@@ -305,24 +312,26 @@ impl PyClaim {
     /// Records a step's result. On return it is on disk.
     ///
     /// Raises `ClaimLost`; `InvalidArgument` for InLedger operations and for a name that has another value; `TooLarge`.
-    fn record_step(&self, py: Python<'_>, name: &str, value: Vec<u8>) -> Told<()> {
-        let mut claim = self.taken();
-        let recorded = py.detach(|| claim.record_step(name, value));
-        self.give_back(claim);
-        Ok(recorded?)
+    fn record_step(&self, py: Python<'_>, name: &str, value: Bytes) -> Told<()> {
+        let (ledger, id, fence) = self.place();
+        py.detach(|| ledger.record_step(&id, fence, name, value.0.clone()))?;
+        self.held().remember_step(Step { name: name.to_owned(), value: value.0 });
+        Ok(())
     }
 
-    /// `record_step` on an event loop.
-    fn record_step_async<'py>(slf: &Bound<'py, Self>, name: String, value: Vec<u8>) -> PyResult<Bound<'py, PyAny>> {
-        let (mut claim, own) = (slf.get().taken(), slf.clone().unbind());
-        let work = async move {
-            let recorded = claim.record_step_async(&name, value).await;
-            (claim, recorded)
+    /// `record_step` on an event loop. It is recorded even if nobody waits for it (S3).
+    fn record_step_async<'py>(slf: &Bound<'py, Self>, name: String, value: Bytes) -> PyResult<Bound<'py, PyAny>> {
+        let Bytes(value) = value;
+        let (own, (ledger, id, fence)) = (slf.clone().unbind(), slf.get().place());
+        let recorded = || {
+            let recorded = ledger.record_step_async(&id, fence, &name, value.clone());
+            async move {
+                recorded.await?;
+                own.get().held().remember_step(Step { name, value });
+                Ok(())
+            }
         };
-        awaitable(slf.py(), work, move |py, (claim, recorded)| {
-            own.get().give_back(claim);
-            recorded.map(|()| py.None()).map_err(|error| exception(py, &error))
-        })
+        awaitable(slf.py(), recorded, nothing)
     }
 
     /// A block that this claim is current in, and its lease renewed. What leaving it means is written in Python.

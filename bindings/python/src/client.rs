@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyBytes;
 
-use crate::argument::Text;
+use crate::argument::{Bytes, Text};
 use crate::error::{Told, invalid_argument};
 use crate::outbox::{PyDelivery, PyOutcome};
 use crate::response::PyResponse;
@@ -28,7 +28,7 @@ impl<'py> FromPyObject<'_, 'py> for Value {
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         match given.extract::<PyBackedStr>() {
             Ok(text) => Ok(Value(text.as_bytes().to_vec())),
-            Err(_) => Ok(Value(given.extract()?)),
+            Err(_) => Ok(Value(given.extract::<Bytes>()?.0)),
         }
     }
 }
@@ -99,16 +99,16 @@ impl PyHttpRequest {
 #[pymethods]
 impl PyHttpRequest {
     #[new]
-    #[pyo3(signature = (method, url, fields=Vec::new(), body=Vec::new(), *, key_field=None, secret=Vec::new()))]
+    #[pyo3(signature = (method, url, fields=Vec::new(), body=Bytes::default(), *, key_field=None, secret=Vec::new()))]
     fn new(
         method: String,
         url: String,
         fields: Vec<(String, Value)>,
-        body: Vec<u8>,
+        body: Bytes,
         key_field: Option<PyKeyField>,
         secret: Vec<String>,
     ) -> PyResult<Self> {
-        let request = Request { method, url, fields: self::fields(fields), body };
+        let request = Request { method, url, fields: self::fields(fields), body: body.0 };
         let key_field = key_field.map(|PyKeyField(field)| field).unwrap_or_default();
         let secret: Vec<&str> = secret.iter().map(String::as_str).collect();
         let bytes = request.to_bytes(&key_field, &secret).map_err(refused)?;
@@ -232,9 +232,9 @@ impl PyHttpAnswer {
 #[pymethods]
 impl PyHttpAnswer {
     #[new]
-    #[pyo3(signature = (status, fields=Vec::new(), body=Vec::new(), *, is_whole=true))]
-    fn new(status: u16, fields: Vec<(String, Value)>, body: Vec<u8>, is_whole: bool) -> Self {
-        Self { answer: HttpAnswer { status, fields: self::fields(fields), body }, is_whole }
+    #[pyo3(signature = (status, fields=Vec::new(), body=Bytes::default(), *, is_whole=true))]
+    fn new(status: u16, fields: Vec<(String, Value)>, body: Bytes, is_whole: bool) -> Self {
+        Self { answer: HttpAnswer { status, fields: self::fields(fields), body: body.0 }, is_whole }
     }
 
     /// What the ledger keeps of an answer, read again: `HttpAnswer.of(entry.result(30))`.

@@ -9,6 +9,7 @@ use pyo3::types::{PyList, PyTuple};
 
 use crate::argument::seconds;
 use crate::claim::PyClaim;
+use crate::outbox::{PyDelivery, PyTurn};
 use crate::response::PyResponse;
 
 /// Yours to run.
@@ -19,13 +20,28 @@ pub(crate) struct Acquired {
     claim: Py<PyClaim>,
 }
 
-/// A decision that its caller was gone for, or a list of them: what was granted is released, since no handler has run (section 4).
+/// An answer that its caller was gone for, or a list of them: what was granted is released, since no handler has run (section 4), and what
+/// was handed out to be sent is given back, since it was not sent (O6).
+#[pyfunction]
 pub(crate) fn nobody_was_told(untold: &Bound<'_, PyAny>) {
+    let py = untold.py();
     if let Ok(acquired) = untold.cast::<Acquired>() {
-        acquired.get().claim.get().release_unseen();
+        acquired.get().claim.get().release_unseen(py);
+    } else if let Ok(claim) = untold.cast::<PyClaim>() {
+        claim.get().release_unseen(py);
+    } else if let Ok(turn) = untold.cast::<PyTurn>() {
+        nobody_was_told(turn.get().deliveries(py).as_any());
+    } else if let Ok(list) = untold.cast::<PyList>() {
+        list.iter().for_each(|one| one_of_many_untold(&one));
     }
-    for decision in untold.cast::<PyList>().into_iter().flatten() {
-        nobody_was_told(&decision);
+}
+
+/// Claims in a list are those of a recovery: whether it happened nobody knows, so that they are dropped.
+fn one_of_many_untold(untold: &Bound<'_, PyAny>) {
+    if let Ok(delivery) = untold.cast::<PyDelivery>() {
+        delivery.get().give_back_unsent(untold.py());
+    } else if !untold.is_instance_of::<PyClaim>() {
+        nobody_was_told(untold);
     }
 }
 

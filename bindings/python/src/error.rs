@@ -6,6 +6,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
+use crate::interpreter::rest_for_ever;
+
 /// The classes by code. A package that is imported again over this module goes on with the first one's.
 static CLASSES: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
 
@@ -21,16 +23,24 @@ pub(crate) fn error_codes() -> Vec<&'static str> {
     keyledger::ErrorCode::ALL.iter().map(|code| code.as_str()).collect()
 }
 
-/// A call that could not be answered, on its way to Python.
+/// A call that could not be answered, on its way to Python. It is made an exception there, and not before: an error of a closure in the
+/// commit queue waits for no interpreter.
 #[derive(Debug)]
-pub(crate) struct Failure(PyErr);
+pub(crate) enum Failure {
+    /// The core's.
+    Error(Error),
+    /// What Python has raised.
+    Raised(PyErr),
+    /// Python was to be called, and is no more.
+    ShuttingDown,
+}
 
 /// What the methods return.
 pub(crate) type Told<T> = Result<T, Failure>;
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Failure(Python::attach(|py| exception(py, &error)))
+        Failure::Error(error)
     }
 }
 
@@ -42,19 +52,42 @@ impl From<keyledger::KeyError> for Failure {
 
 impl From<PyErr> for Failure {
     fn from(error: PyErr) -> Self {
-        Failure(error)
+        Failure::Raised(error)
     }
 }
 
 impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
-        failure.0
+        match failure {
+            Failure::Error(error) => Python::attach(|py| exception(py, &error)),
+            Failure::Raised(raised) => raised,
+            Failure::ShuttingDown => Python::attach(|py| rest_for_ever(py)),
+        }
     }
 }
 
 /// An argument outside its range.
 pub(crate) fn invalid_argument(why: impl Into<String>) -> PyErr {
     Failure::from(Error::InvalidArgument(why.into())).into()
+}
+
+/// An exception that no caller is there for comes to the program by `on_error`; without one by the logger `keyledger`. What that raises goes to
+/// `sys.unraisablehook`.
+pub(crate) fn tell_program(py: Python<'_>, error: PyErr, on_error: Option<&Py<PyAny>>, what: &str) {
+    let told = match on_error {
+        Some(on_error) => on_error.call1(py, (error.into_value(py),)).map(drop),
+        None => log(py, error, what),
+    };
+    if let Err(raised) = told {
+        raised.write_unraisable(py, on_error.map(|on_error| on_error.bind(py).as_any()));
+    }
+}
+
+fn log(py: Python<'_>, error: PyErr, what: &str) -> PyResult<()> {
+    let logger = py.import("logging")?.call_method1("getLogger", ("keyledger",))?;
+    let details = PyDict::new(py);
+    details.set_item("exc_info", error.into_value(py))?;
+    logger.call_method("error", ("%s", what), Some(&details)).map(drop)
 }
 
 /// The error's exception, with its code and its message.

@@ -1,10 +1,11 @@
 //! What was asked, as 32 bytes (section 8).
 
-use keyledger::{Fingerprint, HttpRequest, Members, PointerError};
+use keyledger::{Fingerprint, FingerprintError, HttpRequest, Members, PointerError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
+use crate::argument::Bytes;
 use crate::error::invalid_argument;
 use crate::json;
 
@@ -29,8 +30,8 @@ impl PyFingerprint {
     /// Of byte strings (F2): no other list of them has it, however the bytes are distributed.
     #[staticmethod]
     #[pyo3(signature = (*parts))]
-    fn of_bytes(parts: Vec<Vec<u8>>) -> Self {
-        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+    fn of_bytes(parts: Vec<Bytes>) -> Self {
+        let parts: Vec<&[u8]> = parts.iter().map(|Bytes(part)| part.as_slice()).collect();
         PyFingerprint(Fingerprint::of_bytes(&parts))
     }
 
@@ -40,8 +41,8 @@ impl PyFingerprint {
     /// that UTF-8 cannot hold. Sets, dates and objects are for a `default` of your own: write them as JSON values first.
     #[staticmethod]
     #[pyo3(signature = (value, *, members=None))]
-    fn of_json(py: Python<'_>, value: &Bound<'_, PyAny>, members: Option<&PyMembers>) -> PyResult<Self> {
-        Self::of_json_text(Given::Text(json_text(py, value)?), members)
+    fn of_json(value: &Bound<'_, PyAny>, members: Option<&PyMembers>) -> PyResult<Self> {
+        made(Fingerprint::of_json_with(&json::value(value, None)?, &of(members)))
     }
 
     /// Of the arguments of a call. What JSON has no word for, `default` puts in other values, as with `json.dumps`.
@@ -49,16 +50,14 @@ impl PyFingerprint {
     /// Raises `InvalidArgument` as `of_json`, and whatever `default` raises.
     #[staticmethod]
     fn of_arguments(arguments: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let made = Fingerprint::of_json(&json::value(arguments, default)?);
-        made.map(PyFingerprint).map_err(|error| invalid_argument(error.to_string()))
+        made(Fingerprint::of_json(&json::value(arguments, Some(default))?))
     }
 
     /// Of JSON text, or its bytes in UTF-8 (F1). Raises `InvalidArgument` for whatever two parsers might read in two ways.
     #[staticmethod]
     #[pyo3(signature = (text, *, members=None))]
     fn of_json_text(text: Given, members: Option<&PyMembers>) -> PyResult<Self> {
-        let made = Fingerprint::of_json_text_with(text.bytes(), &of(members));
-        made.map(PyFingerprint).map_err(|error| invalid_argument(error.to_string()))
+        made(Fingerprint::of_json_text_with(text.bytes(), &of(members)))
     }
 
     /// Of an HTTP request as it was received (F3). Never an error: a body that is not the JSON it says it is counts byte for byte.
@@ -93,20 +92,24 @@ impl PyFingerprint {
     }
 }
 
+fn made(fingerprint: Result<Fingerprint, FingerprintError>) -> PyResult<PyFingerprint> {
+    fingerprint.map(PyFingerprint).map_err(|error| invalid_argument(error.to_string()))
+}
+
 /// Text, or bytes.
 #[derive(FromPyObject)]
 pub(crate) enum Given {
     /// Text.
     Text(String),
     /// Bytes.
-    Bytes(Vec<u8>),
+    Bytes(Bytes),
 }
 
 impl Given {
     fn bytes(&self) -> &[u8] {
         match self {
             Given::Text(text) => text.as_bytes(),
-            Given::Bytes(bytes) => bytes,
+            Given::Bytes(Bytes(bytes)) => bytes,
         }
     }
 }

@@ -7,16 +7,16 @@ use serde_json::{Map, Number, Value};
 
 use crate::error::invalid_argument;
 
-/// The JSON value that `given` is. What JSON has no word for, `default` puts in other values, as with `json.dumps`.
+/// The JSON value that `given` is: for every fingerprint. What JSON has no word for, `default` puts in other values, as with `json.dumps`.
 ///
-/// A name of a member that is no text, a number that is not finite, an integer of more than 64 bits, a lone surrogate and more than
+/// A name of a member that is no text, a number that is not finite, a lone surrogate and more than
 /// [`JSON_DEPTH_MAX`] levels are `InvalidArgument`.
-pub(crate) fn value(given: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>) -> PyResult<Value> {
+pub(crate) fn value(given: &Bound<'_, PyAny>, default: Option<&Bound<'_, PyAny>>) -> PyResult<Value> {
     nested(given, default, JSON_DEPTH_MAX)
 }
 
-fn nested(given: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>, levels: usize) -> PyResult<Value> {
-    if let Ok(text) = given.cast_exact::<PyString>() {
+fn nested(given: &Bound<'_, PyAny>, default: Option<&Bound<'_, PyAny>>, levels: usize) -> PyResult<Value> {
+    if let Ok(text) = given.cast::<PyString>() {
         return Ok(Value::String(text.to_cow().map_err(surrogate)?.into_owned()));
     }
     if given.is_none() {
@@ -25,12 +25,12 @@ fn nested(given: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>, levels: usize) -
     if let Ok(flag) = given.cast_exact::<PyBool>() {
         return Ok(Value::Bool(flag.is_true()));
     }
-    if let Ok(whole) = given.cast_exact::<PyInt>() {
+    if let Ok(whole) = given.cast::<PyInt>() {
         return integer(whole);
     }
-    if let Ok(number) = given.cast_exact::<PyFloat>() {
+    if let Ok(number) = given.cast::<PyFloat>() {
         let finite = Number::from_f64(number.value());
-        return finite.map(Value::Number).ok_or_else(|| invalid_argument(format!("{number} is no finite number")));
+        return finite.map(Value::Number).ok_or_else(|| invalid_argument("a number that is not finite"));
     }
     let Some(levels) = levels.checked_sub(1) else {
         return Err(invalid_argument(format!("more than {JSON_DEPTH_MAX} levels")));
@@ -48,10 +48,13 @@ fn nested(given: &Bound<'_, PyAny>, default: &Bound<'_, PyAny>, levels: usize) -
             .collect::<PyResult<_>>()
             .map(Value::Array);
     }
-    nested(&default.call1((given,))?, default, levels)
+    let Some(put) = default else {
+        return Err(invalid_argument(format!("a {} is no JSON value", given.get_type().name()?)));
+    };
+    nested(&put.call1((given,))?, default, levels)
 }
 
-fn object(members: &Bound<'_, PyDict>, default: &Bound<'_, PyAny>, levels: usize) -> PyResult<Value> {
+fn object(members: &Bound<'_, PyDict>, default: Option<&Bound<'_, PyAny>>, levels: usize) -> PyResult<Value> {
     let mut object = Map::new();
     for (name, member) in members {
         let Ok(name) = name.cast_into::<PyString>() else {
@@ -66,10 +69,16 @@ fn integer(whole: &Bound<'_, PyInt>) -> PyResult<Value> {
     if let Ok(small) = whole.extract::<i64>() {
         return Ok(Value::from(small));
     }
-    let large = whole
-        .extract::<u64>()
-        .map_err(|_| invalid_argument(format!("{whole} is an integer that a double cannot hold")));
-    large.map(Value::from)
+    if let Ok(large) = whole.extract::<u64>() {
+        return Ok(Value::from(large));
+    }
+    let inexact = || invalid_argument("an integer that a double cannot hold");
+    let double: f64 = whole.extract().map_err(|_| inexact())?;
+    // Python compares whole numbers and doubles exactly.
+    if !whole.as_any().eq(double)? {
+        return Err(inexact());
+    }
+    Number::from_f64(double).map(Value::Number).ok_or_else(inexact)
 }
 
 fn surrogate(_: PyErr) -> PyErr {

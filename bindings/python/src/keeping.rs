@@ -201,7 +201,7 @@ impl PyLedger {
     /// `forget` on an event loop.
     #[pyo3(signature = (id, *, even_if_unknown=false))]
     fn forget_async<'py>(&self, py: Python<'py>, id: &PyKeyId, even_if_unknown: bool) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.forget_async(&id.0, even_if_unknown), forgotten)
+        awaitable(py, || self.0.forget_async(&id.0, even_if_unknown), forgotten)
     }
 
     /// `forget` for every record of a scope, in one commit.
@@ -219,7 +219,8 @@ impl PyLedger {
         scope: Text,
         even_if_unknown: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.forget_scope_async(&scope.scope()?, even_if_unknown), forgotten)
+        let scope = scope.scope()?;
+        awaitable(py, || self.0.forget_scope_async(&scope, even_if_unknown), forgotten)
     }
 
     /// Turns at most `limit` expired records into their next state, oldest first, in one transaction (T2). Never removes what is parked,
@@ -232,9 +233,11 @@ impl PyLedger {
     /// `sweep` on an event loop.
     #[pyo3(signature = (limit=1000))]
     fn sweep_async<'py>(&self, py: Python<'py>, limit: usize) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.sweep_async(limit), |py, swept| {
-            Ok(Py::new(py, PySwept(swept.map_err(|error| exception(py, &error))?))?.into_any())
-        })
+        awaitable(
+            py,
+            || self.0.sweep_async(limit),
+            |py, swept| Ok(Py::new(py, PySwept(swept.map_err(|error| exception(py, &error))?))?.into_any()),
+        )
     }
 
     /// How the ledger stands, at a cost that does not depend on its size (T4).

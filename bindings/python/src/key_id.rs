@@ -3,7 +3,7 @@
 use keyledger::{Key, KeyId};
 use pyo3::prelude::*;
 
-use crate::argument::Text;
+use crate::argument::{Bytes, Text};
 use crate::error::Told;
 
 /// Names a record: a scope, an operation's name, and a key.
@@ -59,7 +59,7 @@ impl PyKeyId {
 ///     assert derive_key("my shop", b"cart 42") == derive_key("my shop", b"cart 42")
 #[pyfunction]
 #[pyo3(signature = (namespace, *parts))]
-pub(crate) fn derive_key(namespace: &str, parts: Vec<Vec<u8>>) -> String {
-    let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+pub(crate) fn derive_key(namespace: &str, parts: Vec<Bytes>) -> String {
+    let parts: Vec<&[u8]> = parts.iter().map(|Bytes(part)| part.as_slice()).collect();
     Key::derive(namespace, &parts).as_str().to_owned()
 }

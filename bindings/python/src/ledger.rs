@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use keyledger::{Begin, Decision, Ledger};
+use keyledger::{Begin, Builder, Decision, Ledger};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::types::PyBool;
 
-use crate::argument::{Span, Text};
+use crate::argument::{Bytes, Span, Text};
 use crate::begin::{PyBegin, asked};
 use crate::clock::PyManualClock;
 use crate::decision;
@@ -14,25 +16,66 @@ use crate::error::{Told, exception};
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
 use crate::patience::interruptible;
-use crate::waiting::awaitable;
+use crate::waiting::granting;
 
 /// The native half of `keyledger.Ledger`.
 #[pyclass(name = "Ledger", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyLedger(pub(crate) Ledger);
 
-/// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for; a wait for
-/// another owner is ended by Ctrl-C.
+/// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
+///
+/// Whoever presses Ctrl-C is told nothing: a claim that was granted by then is released, since no handler has run.
 pub(crate) fn begun(py: Python<'_>, ledger: &Ledger, begin: &Begin) -> PyResult<keyledger::Result<Decision>> {
-    match ledger.begin_at_once(begin) {
+    let decided = match ledger.begin_at_once(begin) {
+        Ok(None) => py.detach(|| ledger.begin_with(&begin.clone().wait(Duration::ZERO))),
         Ok(Some(decision)) => return Ok(Ok(decision)),
-        Ok(None) => {}
         Err(error) => return Ok(Err(error)),
-    }
-    match py.detach(|| ledger.begin_with(&begin.clone().wait(Duration::ZERO))) {
+    };
+    let decided = match decided {
         Ok(Decision::InProgress(_)) if !begin.wait_time().is_zero() => {
-            interruptible(py, ledger.begin_with_async(begin.clone()))
+            interruptible(py, ledger.begin_with_async(begin.clone()))?
         }
+        decided => decided,
+    };
+    match decided {
+        Ok(Decision::Acquired(claim)) => match py.check_signals() {
+            Ok(()) => Ok(Ok(Decision::Acquired(claim))),
+            Err(interrupt) => {
+                py.detach(|| drop(claim.release_async()));
+                Err(interrupt)
+            }
+        },
         decided => Ok(decided),
+    }
+}
+
+/// Where the command line reaches an open ledger: nowhere, beside the file, or at a path.
+#[derive(Clone)]
+enum AdminSocket {
+    None,
+    Beside,
+    At(PathBuf),
+}
+
+impl<'py> FromPyObject<'_, 'py> for AdminSocket {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(wanted) = given.cast::<PyBool>() {
+            return Ok(if wanted.is_true() { AdminSocket::Beside } else { AdminSocket::None });
+        }
+        let refused = |_| PyTypeError::new_err("admin_socket is True, False, or a path");
+        given.extract().map(AdminSocket::At).map_err(refused)
+    }
+}
+
+impl AdminSocket {
+    fn added_to(self, builder: Builder) -> Builder {
+        match self {
+            AdminSocket::None => builder,
+            AdminSocket::Beside => builder.admin_socket(),
+            AdminSocket::At(path) => builder.admin_socket_at(path),
+        }
     }
 }
 
@@ -49,14 +92,14 @@ fn all_told(py: Python<'_>, decided: keyledger::Result<Vec<Decision>>) -> PyResu
 impl PyLedger {
     #[new]
     #[pyo3(signature = (
-        path, *, shared=false, clock=None, admin_socket=false, max_response_bytes=None, cache_bytes=None
+        path, *, shared=false, clock=None, admin_socket=AdminSocket::None, max_response_bytes=None, cache_bytes=None
     ))]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
         shared: bool,
         clock: Option<PyManualClock>,
-        admin_socket: bool,
+        admin_socket: AdminSocket,
         max_response_bytes: Option<usize>,
         cache_bytes: Option<usize>,
     ) -> Told<Self> {
@@ -67,9 +110,7 @@ impl PyLedger {
         if let Some(PyManualClock(clock)) = clock {
             builder = builder.clock(clock);
         }
-        if admin_socket {
-            builder = builder.admin_socket();
-        }
+        builder = admin_socket.added_to(builder);
         if let Some(bytes) = max_response_bytes {
             builder = builder.max_response_bytes(bytes);
         }
@@ -90,7 +131,7 @@ impl PyLedger {
     /// another owner to settle before answering `InProgress`.
     ///
     /// Raises `InvalidKey`, `InvalidArgument`, `TooLarge` for the memo, and those of storage. A `begin` that raises has granted nothing (S6).
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Vec::new(), wait=None))]
+    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
     fn begin(
         &self,
         py: Python<'_>,
@@ -98,7 +139,7 @@ impl PyLedger {
         scope: Text,
         key: Text,
         fingerprint: &PyFingerprint,
-        memo: Vec<u8>,
+        memo: Bytes,
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
         let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
@@ -110,8 +151,8 @@ impl PyLedger {
         told(py, begun(py, &self.0, &begin.0)?)
     }
 
-    /// `begin` on an event loop. Cancelled before it is told, it grants nothing.
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Vec::new(), wait=None))]
+    /// `begin` on an event loop. A caller that is cancelled is granted nothing, also in the moment in which the answer arrives.
+    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
     fn begin_async<'py>(
         &self,
         py: Python<'py>,
@@ -119,15 +160,16 @@ impl PyLedger {
         scope: Text,
         key: Text,
         fingerprint: &PyFingerprint,
-        memo: Vec<u8>,
+        memo: Bytes,
         wait: Option<Span>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.begin_with_async(asked(operation, &scope, &key, fingerprint, memo, wait)?), told)
+        let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
+        granting(py, || self.0.begin_with_async(begin), told)
     }
 
     /// `begin_with` on an event loop.
     fn begin_with_async<'py>(&self, py: Python<'py>, begin: &PyBegin) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.begin_with_async(begin.0.clone()), told)
+        granting(py, || self.0.begin_with_async(begin.0.clone()), told)
     }
 
     /// Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call.
@@ -140,9 +182,11 @@ impl PyLedger {
     /// `begin_many` on an event loop.
     fn begin_many_async<'py>(&self, py: Python<'py>, begins: Vec<PyBegin>) -> PyResult<Bound<'py, PyAny>> {
         let begins = begins.into_iter().map(|PyBegin(begin)| begin).collect();
-        awaitable(py, self.0.begin_many_async(begins), |py, decided| {
-            Ok(all_told(py, decided)?.into_pyobject(py)?.into_any().unbind())
-        })
+        granting(
+            py,
+            || self.0.begin_many_async(begins),
+            |py, decided| Ok(all_told(py, decided)?.into_pyobject(py)?.into_any().unbind()),
+        )
     }
 
     /// As `begin` would answer now, save that nothing is granted or stored: where it would grant, the answer is `InProgress` (S9).
@@ -154,7 +198,7 @@ impl PyLedger {
         key: Text,
         fingerprint: &PyFingerprint,
     ) -> PyResult<Py<PyAny>> {
-        let begin = asked(operation, &scope, &key, fingerprint, Vec::new(), None)?;
+        let begin = asked(operation, &scope, &key, fingerprint, Bytes::default(), None)?;
         let decided = py.detach(|| self.0.ask(&begin));
         told(py, decided)
     }

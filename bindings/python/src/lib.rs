@@ -18,7 +18,9 @@ mod clock;
 mod decision;
 mod error;
 mod fingerprint;
+mod growth;
 mod http;
+mod interpreter;
 mod janitor;
 mod json;
 mod keeping;
@@ -47,13 +49,17 @@ mod _native {
     #[pymodule_export]
     use crate::clock::PyManualClock;
     #[pymodule_export]
-    use crate::decision::{Acquired, Gone, InProgress, Mismatch, Parked, Replay};
+    use crate::decision::{Acquired, Gone, InProgress, Mismatch, Parked, Replay, nobody_was_told};
     #[pymodule_export]
     use crate::error::{error_codes, register_errors};
     #[pymodule_export]
     use crate::fingerprint::{PyFingerprint, PyMembers};
     #[pymodule_export]
+    use crate::growth::PyGrowth;
+    #[pymodule_export]
     use crate::http::{answer::PyAnswer, answer::PyStored, asked::Asked, route::PyRoute};
+    #[pymodule_export]
+    use crate::interpreter::{nobody_inside, shut_gate};
     #[pymodule_export]
     use crate::janitor::{PyJanitor, Tick};
     #[pymodule_export]

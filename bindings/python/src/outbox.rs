@@ -2,6 +2,7 @@
 
 mod answers;
 mod asking;
+mod calling;
 mod delivery;
 mod driver;
 mod entry;
@@ -19,7 +20,7 @@ use crate::argument::{Answer, Span, Text};
 use crate::error::{Told, exception, invalid_argument};
 use crate::ledger::PyLedger;
 use crate::patience::interruptible;
-use crate::waiting::awaitable;
+use crate::waiting::patient;
 
 pub(crate) use answers::{PyCancel, PyResumed, PyTurn};
 pub(crate) use asking::PyEnqueue;
@@ -47,8 +48,6 @@ pub(crate) fn failed(py: Python<'_>, outbox: &Outbox, error: Error) -> PyErr {
     raised
 }
 
-type Answered<T> = fn(Python<'_>, &Outbox, T) -> PyResult<Py<PyAny>>;
-
 fn resolution(outcome: &str, response: Option<Answer>) -> PyResult<EntryResolution> {
     match (outcome, response) {
         ("answered_yes", Some(Answer(response))) => Ok(EntryResolution::Yes(response)),
@@ -58,33 +57,6 @@ fn resolution(outcome: &str, response: Option<Answer>) -> PyResult<EntryResoluti
         _ => Err(invalid_argument(
             "a resolution is answered_yes or answered_no with a response, or dead or resend without one",
         )),
-    }
-}
-
-impl PyOutbox {
-    /// A call that may sync, and what it answers.
-    fn call<T: Send>(
-        &self,
-        py: Python<'_>,
-        call: impl FnOnce(&Outbox) -> keyledger::Result<T> + Send,
-        tell: Answered<T>,
-    ) -> PyResult<Py<PyAny>> {
-        let answer = py.detach(|| call(&self.0)).map_err(|error| failed(py, &self.0, error))?;
-        tell(py, &self.0, answer)
-    }
-
-    /// The same as a future of asyncio.
-    fn call_async<'py, T: Send + 'static>(
-        &self,
-        py: Python<'py>,
-        work: impl Future<Output = keyledger::Result<T>> + Send + 'static,
-        tell: Answered<T>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let outbox = self.0.clone();
-        awaitable(py, work, move |py, answer| {
-            let answer = answer.map_err(|error| failed(py, &outbox, error))?;
-            tell(py, &outbox, answer)
-        })
     }
 }
 
@@ -131,7 +103,7 @@ impl PyOutbox {
     /// `enqueue` as a future of asyncio. It is stored even if that is cancelled.
     #[pyo3(signature = (enqueue, /))]
     fn enqueue_async<'py>(&self, py: Python<'py>, enqueue: PyEnqueue) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.enqueue_async(&enqueue.0), answers::enqueued)
+        self.call_async(py, |outbox| outbox.enqueue_async(&enqueue.0), answers::enqueued)
     }
 
     /// The same for many, in order, in one commit (O1): all of them, or none. The first error ends the call.
@@ -142,7 +114,8 @@ impl PyOutbox {
 
     /// `enqueue_many` as a future of asyncio.
     fn enqueue_many_async<'py>(&self, py: Python<'py>, many: Vec<PyEnqueue>) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.enqueue_many_async(&enqueues(many)), answers::all_enqueued)
+        let many = enqueues(many);
+        self.call_async(py, |outbox| outbox.enqueue_many_async(&many), answers::all_enqueued)
     }
 
     /// Hands out at most `limit` deliveries of a scope that are due, in due order. On return their leases are on disk (O4).
@@ -155,7 +128,8 @@ impl PyOutbox {
     /// `lease_due` as a future of asyncio.
     #[pyo3(signature = (scope, limit=10))]
     fn lease_due_async<'py>(&self, py: Python<'py>, scope: Text, limit: usize) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.lease_due_async(&scope.scope()?, limit), answers::deliveries)
+        let scope = scope.scope()?;
+        self.lease_async(py, |outbox| outbox.lease_due_async(&scope, limit), answers::deliveries)
     }
 
     /// Settles a delivery by its report. On return the outcome is on disk. Raises as `Delivery.settle`.
@@ -165,7 +139,7 @@ impl PyOutbox {
 
     /// `settle` as a future of asyncio. It is stored even if that is cancelled.
     fn settle_async<'py>(&self, py: Python<'py>, report: PyReport) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.settle_async(&report.0), answers::nothing)
+        self.call_async(py, |outbox| outbox.settle_async(&report.0), answers::nothing)
     }
 
     /// Settles deliveries and hands out what is due, in one commit.
@@ -190,8 +164,8 @@ impl PyOutbox {
         scope: Text,
         limit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let turn = self.0.settle_and_lease_async(&self::reports(reports), &scope.scope()?, limit);
-        self.call_async(py, turn, answers::turned)
+        let (reports, scope) = (self::reports(reports), scope.scope()?);
+        self.lease_async(py, |outbox| outbox.settle_and_lease_async(&reports, &scope, limit), answers::turned)
     }
 
     /// The earliest instant at which `lease_due` with that scope could hand something out or change an entry's state, in
@@ -253,10 +227,12 @@ impl PyOutbox {
     /// `wait` as a future of asyncio.
     #[pyo3(signature = (id, timeout=None))]
     fn wait_async<'py>(&self, py: Python<'py>, id: Named, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
-        let (outbox, waited) = (self.0.clone(), self.0.wait_async(id.0, Span::or_ever(timeout)));
-        awaitable(py, waited, move |py, waited| {
-            answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?)
-        })
+        let outbox = self.0.clone();
+        patient(
+            py,
+            || self.0.wait_async(id.0, Span::or_ever(timeout)),
+            move |py, waited| answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?),
+        )
     }
 
     /// Waits until `is_enough(entry)` is true of the entry as it is, or it is settled, at most `timeout` seconds.
@@ -285,8 +261,8 @@ impl PyOutbox {
         timeout: Option<Span>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (outbox, (predicate, raised)) = (self.0.clone(), Predicate::new(is_enough, &self.0));
-        let waited = self.0.wait_until_async(id.0, Span::or_ever(timeout), move |view| predicate.says(view));
-        awaitable(py, waited, move |py, waited| {
+        let waited = || self.0.wait_until_async(id.0, Span::or_ever(timeout), move |view| predicate.says(view));
+        patient(py, waited, move |py, waited| {
             raised.check()?;
             answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?)
         })
@@ -306,7 +282,7 @@ impl PyOutbox {
 
     /// `cancel` as a future of asyncio.
     fn cancel_async<'py>(&self, py: Python<'py>, id: Named) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.cancel_async(id.0), answers::cancelled)
+        self.call_async(py, |outbox| outbox.cancel_async(id.0), answers::cancelled)
     }
 
     /// There are other credentials: everything of the scope that is held with its lane is due again (O8).
@@ -317,7 +293,8 @@ impl PyOutbox {
 
     /// `resume` as a future of asyncio.
     fn resume_async<'py>(&self, py: Python<'py>, scope: Text) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.resume_async(&scope.scope()?), answers::resumed)
+        let scope = scope.scope()?;
+        self.call_async(py, |outbox| outbox.resume_async(&scope), answers::resumed)
     }
 
     /// One held entry is due again (O8). Raises `WrongState` for an entry that is not held.
@@ -327,7 +304,7 @@ impl PyOutbox {
 
     /// `resume_entry` as a future of asyncio.
     fn resume_entry_async<'py>(&self, py: Python<'py>, id: Named) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.resume_entry_async(id.0), answers::entry)
+        self.call_async(py, |outbox| outbox.resume_entry_async(id.0), answers::entry)
     }
 
     /// A dead entry is sent again with its own key, its tries counted anew (O3). Raises `WrongState`, `PurposeConflict`.
@@ -337,7 +314,7 @@ impl PyOutbox {
 
     /// `requeue` as a future of asyncio.
     fn requeue_async<'py>(&self, py: Python<'py>, id: Named) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.requeue_async(id.0), answers::entry)
+        self.call_async(py, |outbox| outbox.requeue_async(id.0), answers::entry)
     }
 
     /// A person gives a dead or unknown entry up: it is dead, and blocks its lane no more (O4).
@@ -349,7 +326,7 @@ impl PyOutbox {
     /// `dismiss` as a future of asyncio.
     #[pyo3(signature = (id, *, who, note))]
     fn dismiss_async<'py>(&self, py: Python<'py>, id: Named, who: &str, note: &str) -> PyResult<Bound<'py, PyAny>> {
-        self.call_async(py, self.0.dismiss_async(id.0, who, note), answers::entry)
+        self.call_async(py, |outbox| outbox.dismiss_async(id.0, who, note), answers::entry)
     }
 
     /// Somebody has found out what became of an unknown entry (O7): `answered_yes` or `answered_no` with its response, `dead`, or
@@ -380,6 +357,6 @@ impl PyOutbox {
         note: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let resolution = self::resolution(resolution, response)?;
-        self.call_async(py, self.0.resolve_async(id.0, resolution, who, note), answers::entry)
+        self.call_async(py, |outbox| outbox.resolve_async(id.0, resolution, who, note), answers::entry)
     }
 }

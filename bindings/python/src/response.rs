@@ -4,6 +4,8 @@ use keyledger::{Body, Response};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
+use crate::argument::Bytes;
+use crate::error::invalid_argument;
 use crate::fingerprint::json_text;
 
 /// What a handler answered: a media type and a body.
@@ -20,17 +22,16 @@ pub(crate) struct PyResponse(pub(crate) Response);
 impl PyResponse {
     #[new]
     #[pyo3(signature = (media_type, body, *, omitted=None))]
-    fn new(media_type: String, body: Vec<u8>, omitted: Option<(u64, [u8; 32])>) -> Self {
-        PyResponse(match omitted {
-            Some((length, sha256)) => Response::of(&media_type, Body::Omitted { length, sha256 }),
-            None => Response::new(media_type, body),
-        })
+    fn new(media_type: String, body: Bytes, omitted: Option<(u64, Bytes)>) -> PyResult<Self> {
+        let Some((length, Bytes(sha256))) = omitted else { return Ok(PyResponse(Response::new(media_type, body.0))) };
+        let sha256 = sha256.try_into().map_err(|_| invalid_argument("a SHA-256 has 32 bytes"))?;
+        Ok(PyResponse(Response::of(&media_type, Body::Omitted { length, sha256 })))
     }
 
     /// `application/octet-stream`.
     #[staticmethod]
-    fn of_bytes(body: Vec<u8>) -> Self {
-        PyResponse(Response::bytes(body))
+    fn of_bytes(body: Bytes) -> Self {
+        PyResponse(Response::bytes(body.0))
     }
 
     /// `text/plain; charset=utf-8`.

@@ -6,7 +6,7 @@ use keyledger::{Batch, Row};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 
-use crate::argument::Answer;
+use crate::argument::{Answer, Bytes};
 use crate::borrowed::{Lent, Raised, lend, returned};
 use crate::error::Told;
 use crate::key_id::PyKeyId;
@@ -35,8 +35,8 @@ pub(crate) struct PyTransaction {
 #[pymethods]
 impl PyTransaction {
     /// A row, or None.
-    fn get<'py>(&self, py: Python<'py>, table: &str, key: &[u8]) -> Told<Option<Bound<'py, PyBytes>>> {
-        Ok(self.lent.with(|tx| tx.get(table, key))?.map(|value| PyBytes::new(py, &value)))
+    fn get<'py>(&self, py: Python<'py>, table: &str, key: Bytes) -> Told<Option<Bound<'py, PyBytes>>> {
+        Ok(self.lent.with(py, |tx| tx.get(table, &key.0))?.map(|value| PyBytes::new(py, &value)))
     }
 
     /// At most `limit` rows with keys from `start` on, before `end` if there is one, in the order of their keys: pairs of bytes.
@@ -45,48 +45,55 @@ impl PyTransaction {
         &self,
         py: Python<'py>,
         table: &str,
-        start: Option<&[u8]>,
-        end: Option<&[u8]>,
+        start: Option<Bytes>,
+        end: Option<Bytes>,
         limit: usize,
     ) -> Told<Bound<'py, PyList>> {
-        Ok(pairs(py, &self.lent.with(|tx| tx.scan(table, start.unwrap_or_default(), end, limit))?)?)
+        Ok(pairs(py, &self.lent.with(py, |tx| tx.scan(table, &start.unwrap_or_default().0, of(end.as_ref()), limit))?)?)
     }
 
     /// Stores a row, whatever was there.
-    fn put(&self, table: &str, key: &[u8], value: &[u8]) -> Told<()> {
-        self.lent.with(|tx| tx.put(table, key, value))
+    fn put(&self, py: Python<'_>, table: &str, key: Bytes, value: Bytes) -> Told<()> {
+        self.lent.with(py, |tx| tx.put(table, &key.0, value.0))
     }
 
     /// Removes a row, if it is there.
-    fn delete(&self, table: &str, key: &[u8]) -> Told<()> {
-        self.lent.with(|tx| tx.delete(table, key))
+    fn delete(&self, py: Python<'_>, table: &str, key: Bytes) -> Told<()> {
+        self.lent.with(py, |tx| tx.delete(table, &key.0))
     }
 
     /// Stores a row where there is none. Raises `UniqueViolation` where there is.
-    fn insert_unique(&self, table: &str, key: &[u8], value: &[u8]) -> Told<()> {
-        self.lent.with(|tx| tx.insert_unique(table, key, value))
+    fn insert_unique(&self, py: Python<'_>, table: &str, key: Bytes, value: Bytes) -> Told<()> {
+        self.lent.with(py, |tx| tx.insert_unique(table, &key.0, value.0))
     }
 
     /// Stores, or removes with None, a row that is as `expected`; None: there is none. Raises `CompareFailed` where it is not.
     #[pyo3(signature = (table, key, expected, value))]
-    fn compare_and_set(&self, table: &str, key: &[u8], expected: Option<&[u8]>, value: Option<&[u8]>) -> Told<()> {
-        self.lent.with(|tx| tx.compare_and_set(table, key, expected, value))
+    fn compare_and_set(
+        &self,
+        py: Python<'_>,
+        table: &str,
+        key: Bytes,
+        expected: Option<Bytes>,
+        value: Option<Bytes>,
+    ) -> Told<()> {
+        self.lent.with(py, |tx| tx.compare_and_set(table, &key.0, of(expected.as_ref()), of(value.as_ref())))
     }
 
     /// Completes a claim by key id and fence, together with the rows: all of it, or none. Raises `ClaimLost`.
-    fn complete(&self, id: &PyKeyId, fence: u64, response: Answer) -> Told<()> {
-        self.lent.with(|tx| tx.complete(&id.0, fence, response.0))
+    fn complete(&self, py: Python<'_>, id: &PyKeyId, fence: u64, response: Answer) -> Told<()> {
+        self.lent.with(py, |tx| tx.complete(&id.0, fence, response.0))
     }
 
     /// Enqueues together with the rows: sent only if they are stored. Raises as `Outbox.enqueue`.
     fn enqueue(&self, py: Python<'_>, outbox: &PyOutbox, enqueue: &PyEnqueue) -> PyResult<Py<PyAny>> {
-        outbox.within(py, |outbox| self.lent.with_error(|tx| tx.enqueue(outbox, &enqueue.0)))
+        outbox.within(py, |outbox| self.lent.with_error(py, |tx| tx.enqueue(outbox, &enqueue.0)))
     }
 
     /// Applies a batch, in order; the first of its changes that fails ends it.
-    fn apply(&self, batch: &PyBatch) -> Told<()> {
+    fn apply(&self, py: Python<'_>, batch: &PyBatch) -> Told<()> {
         let batch = batch.batch();
-        self.lent.with(|tx| tx.apply(&batch))
+        self.lent.with(py, |tx| tx.apply(&batch))
     }
 }
 
@@ -119,20 +126,20 @@ impl PyBatch {
     }
 
     /// As `Transaction.put`.
-    fn put(slf: Py<Self>, table: String, key: Vec<u8>, value: Vec<u8>) -> Py<Self> {
-        slf.get().change(|batch| batch.put(table, key, value));
+    fn put(slf: Py<Self>, table: String, key: Bytes, value: Bytes) -> Py<Self> {
+        slf.get().change(|batch| batch.put(table, key.0, value.0));
         slf
     }
 
     /// As `Transaction.delete`.
-    fn delete(slf: Py<Self>, table: String, key: Vec<u8>) -> Py<Self> {
-        slf.get().change(|batch| batch.delete(table, key));
+    fn delete(slf: Py<Self>, table: String, key: Bytes) -> Py<Self> {
+        slf.get().change(|batch| batch.delete(table, key.0));
         slf
     }
 
     /// As `Transaction.insert_unique`.
-    fn insert_unique(slf: Py<Self>, table: String, key: Vec<u8>, value: Vec<u8>) -> Py<Self> {
-        slf.get().change(|batch| batch.insert_unique(table, key, value));
+    fn insert_unique(slf: Py<Self>, table: String, key: Bytes, value: Bytes) -> Py<Self> {
+        slf.get().change(|batch| batch.insert_unique(table, key.0, value.0));
         slf
     }
 
@@ -147,11 +154,12 @@ impl PyBatch {
     fn compare_and_set(
         slf: Py<Self>,
         table: String,
-        key: Vec<u8>,
-        expected: Option<Vec<u8>>,
-        value: Option<Vec<u8>>,
+        key: Bytes,
+        expected: Option<Bytes>,
+        value: Option<Bytes>,
     ) -> Py<Self> {
-        slf.get().change(|batch| batch.compare_and_set(table, key, expected, value));
+        let (expected, value) = (expected.map(|Bytes(row)| row), value.map(|Bytes(row)| row));
+        slf.get().change(|batch| batch.compare_and_set(table, key.0, expected, value));
         slf
     }
 }
@@ -169,7 +177,7 @@ impl PyLedger {
 
     /// `transaction` on an event loop: `f` runs on the ledger's own thread, and what it stored stays stored even if nobody waits.
     fn transaction_async<'py>(&self, py: Python<'py>, f: Py<PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.transaction_async(move |tx| within(tx, &f)), |_, done| Ok(done?))
+        awaitable(py, || self.0.transaction_async(move |tx| within(tx, &f)), |_, done| Ok(done?))
     }
 
     /// Applies a batch: all of it, or nothing. On return it is on disk. Raises the errors of its changes.
@@ -179,8 +187,8 @@ impl PyLedger {
     }
 
     /// A row as it was committed last, or None.
-    fn get<'py>(&self, py: Python<'py>, table: &str, key: &[u8]) -> Told<Option<Bound<'py, PyBytes>>> {
-        let found = py.detach(|| self.0.get(table, key))?;
+    fn get<'py>(&self, py: Python<'py>, table: &str, key: Bytes) -> Told<Option<Bound<'py, PyBytes>>> {
+        let found = py.detach(|| self.0.get(table, &key.0))?;
         Ok(found.map(|value| PyBytes::new(py, &value)))
     }
 
@@ -190,17 +198,22 @@ impl PyLedger {
         &self,
         py: Python<'py>,
         table: &str,
-        start: Option<&[u8]>,
-        end: Option<&[u8]>,
+        start: Option<Bytes>,
+        end: Option<Bytes>,
         limit: usize,
     ) -> Told<Bound<'py, PyList>> {
-        let rows = py.detach(|| self.0.scan(table, start.unwrap_or_default(), end, limit))?;
+        let start = start.unwrap_or_default();
+        let rows = py.detach(|| self.0.scan(table, &start.0, of(end.as_ref()), limit))?;
         Ok(pairs(py, &rows)?)
     }
 }
 
 fn within(tx: &mut keyledger::Transaction<'_, '_>, f: &Py<PyAny>) -> Result<Py<PyAny>, Raised> {
     returned(|py| lend(py, tx, f).map(Bound::unbind))
+}
+
+fn of(bytes: Option<&Bytes>) -> Option<&[u8]> {
+    bytes.map(|Bytes(bytes)| bytes.as_slice())
 }
 
 fn pairs<'py>(py: Python<'py>, rows: &[Row]) -> PyResult<Bound<'py, PyList>> {

@@ -4,14 +4,14 @@ use keyledger::{Claim, Error, Filter, Resolution, Settlement};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::argument::{Answer, Span};
+use crate::argument::{Answer, Bytes, Span};
 use crate::claim::PyClaim;
 use crate::error::{Told, exception, invalid_argument};
 use crate::key_id::PyKeyId;
 use crate::ledger::PyLedger;
 use crate::looking::filter;
 use crate::operation::PyOperation;
-use crate::waiting::awaitable;
+use crate::waiting::{awaitable, patient};
 
 impl PyLedger {
     fn settle(&self, py: Python<'_>, id: &PyKeyId, fence: u64, settlement: Settlement) -> Told<()> {
@@ -65,8 +65,8 @@ impl PyLedger {
     }
 
     /// Records a step's result, by key id and fence. On return it is on disk. Raises as `Claim.record_step`.
-    fn record_step(&self, py: Python<'_>, id: &PyKeyId, fence: u64, name: &str, value: Vec<u8>) -> Told<()> {
-        Ok(py.detach(|| self.0.record_step(&id.0, fence, name, value))?)
+    fn record_step(&self, py: Python<'_>, id: &PyKeyId, fence: u64, name: &str, value: Bytes) -> Told<()> {
+        Ok(py.detach(|| self.0.record_step(&id.0, fence, name, value.0))?)
     }
 
     /// Hands out claims on at most `limit` records of this operation that are lapsed, or parked without a person having looked, oldest
@@ -85,10 +85,14 @@ impl PyLedger {
         operation: &PyOperation,
         limit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        awaitable(py, self.0.recover_async(&operation.0, limit), |py, claims| {
-            let claims = handed(py, claims.map_err(|error| exception(py, &error))?)?;
-            Ok(claims.into_pyobject(py)?.into_any().unbind())
-        })
+        patient(
+            py,
+            || self.0.recover_async(&operation.0, limit),
+            |py, claims| {
+                let claims = handed(py, claims.map_err(|error| exception(py, &error))?)?;
+                Ok(claims.into_pyobject(py)?.into_any().unbind())
+            },
+        )
     }
 
     /// Settles a parked record for a person, who found out what happened: `outcome` is `completed` or `failed`, with the response, or
@@ -124,8 +128,8 @@ impl PyLedger {
         who: &str,
         note: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let resolved = self.0.resolve_async(&id.0, fence, resolution(outcome, response)?, who, note);
-        awaitable(py, resolved, nothing)
+        let resolution = resolution(outcome, response)?;
+        awaitable(py, || self.0.resolve_async(&id.0, fence, resolution, who, note), nothing)
     }
 
     /// Resolves every parked record that the filter lets through, page by page; returns how many. The filter's arguments are those of

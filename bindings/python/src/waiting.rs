@@ -1,7 +1,7 @@
 //! Futures of the core as futures of asyncio.
 //!
-//! One thread polls them. What is ready at once never sees it. A future of asyncio that is cancelled drops the core's: what waits for a
-//! key waits no more, and is granted nothing. Settlements are queued when the call is made, so their outcome is stored all the same (S3).
+//! One thread polls them. What is ready at once never sees it. They are made and polled without the interpreter: whoever commits may be
+//! waiting for that, in a closure of Python's.
 
 mod given_up;
 
@@ -12,50 +12,111 @@ use futures_executor::ThreadPool;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyDict;
 
 use crate::decision;
+use crate::interpreter::attached;
 use given_up::Work;
 
 /// The pool of this process, and whose it is: a forked child has none of its parent's threads (P3).
 static POOL: Mutex<Option<(u32, ThreadPool)>> = Mutex::new(None);
 
-/// A future of asyncio that is told how `work` ended, by `tell`. It has to be called on a running event loop.
-pub(crate) fn awaitable<T: Send + 'static>(
+/// A future of asyncio that is told, by `tell`, how the work ended that `make` has queued. That runs to its end whoever is cancelled (S3).
+/// It has to be called on a running event loop, as the others here.
+pub(crate) fn awaitable<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     py: Python<'_>,
-    work: impl Future<Output = T> + Send + 'static,
+    make: impl FnOnce() -> F + Send,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
     let event_loop = running_loop(py)?;
     let future = event_loop.call_method0("create_future")?;
-    let mut work = Box::pin(work);
-    let at_once = py.detach(|| work.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+    follow(&future, event_loop, make, |_| Ok(()), tell)
+}
+
+/// The same for what only waits: cancelled, it is dropped where it stands.
+pub(crate) fn patient<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    py: Python<'_>,
+    make: impl FnOnce() -> F + Send,
+    tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'_, PyAny>> {
+    let event_loop = running_loop(py)?;
+    let future = event_loop.call_method0("create_future")?;
+    follow(&future, event_loop, make, |work| work.give_up_with(&future), tell)
+}
+
+/// The same for what waits for a key, and may be granted it: what nobody was told of is given back.
+pub(crate) fn granting<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    py: Python<'_>,
+    make: impl FnOnce() -> F + Send,
+    tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'_, PyAny>> {
+    let event_loop = running_loop(py)?;
+    let future = told_once(&event_loop)?;
+    follow(&future, event_loop, make, |work| work.give_up_with(&future), tell)
+}
+
+/// The same for what is queued, and hands something out.
+pub(crate) fn handing_out<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    py: Python<'_>,
+    make: impl FnOnce() -> F + Send,
+    tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'_, PyAny>> {
+    let event_loop = running_loop(py)?;
+    let future = told_once(&event_loop)?;
+    follow(&future, event_loop, make, |_| Ok(()), tell)
+}
+
+fn follow<'py, T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    future: &Bound<'py, PyAny>,
+    event_loop: Bound<'py, PyAny>,
+    make: impl FnOnce() -> F + Send,
+    when_cancelled: impl FnOnce(&Work<T>) -> PyResult<()>,
+    tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = future.py();
+    let (work, at_once) = py.detach(|| {
+        let mut work = Box::pin(make());
+        let at_once = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        (work, at_once)
+    });
     if let Poll::Ready(value) = at_once {
-        settle(&future, tell(py, value))?;
-        return Ok(future);
+        settle(future, tell(py, value))?;
+        return Ok(future.clone());
     }
     let work = Work::new(work);
-    work.give_up_with(&future)?;
+    when_cancelled(&work)?;
     let (event_loop, told) = (event_loop.unbind(), future.clone().unbind());
     pool()?.spawn_ok(async move {
         let Some(value) = work.ended().await else { return };
         // No interpreter: it is shutting down, and nobody waits.
-        let _ = Python::try_attach(|py| {
-            let value = tell(py, value);
-            let settle = pyo3::wrap_pyfunction!(settle_if_waiting, py)?;
-            let (told, value, error) = match value {
-                Ok(value) => (told, Some(value), None),
-                Err(error) => (told, None, Some(error.into_value(py))),
-            };
-            let untold = value.as_ref().map(|value| value.clone_ref(py));
-            let called = event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error));
-            if let (Err(_), Some(untold)) = (called, untold) {
-                // A loop that is closed has nobody waiting either.
-                decision::nobody_was_told(untold.bind(py));
-            }
-            Ok::<(), PyErr>(())
-        });
+        let _ = attached(|py| deliver(py, &event_loop, told, tell(py, value)));
     });
-    Ok(future)
+    Ok(future.clone())
+}
+
+/// On the event loop's thread, as soon as it comes to it.
+fn deliver(py: Python<'_>, event_loop: &Py<PyAny>, told: Py<PyAny>, ended: PyResult<Py<PyAny>>) -> PyResult<()> {
+    let settle = pyo3::wrap_pyfunction!(settle_if_waiting, py)?;
+    let (value, error) = match ended {
+        Ok(value) => (Some(value), None),
+        Err(error) => (None, Some(error.into_value(py))),
+    };
+    let untold = value.as_ref().map(|value| value.clone_ref(py));
+    let called = event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error));
+    if let (Err(_), Some(untold)) = (called, untold) {
+        // A loop that is closed has nobody waiting either.
+        decision::nobody_was_told(untold.bind(py));
+    }
+    Ok(())
+}
+
+/// A future that knows whether anybody has its answer.
+fn told_once<'py>(event_loop: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    static TOLD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let py = event_loop.py();
+    let arguments = PyDict::new(py);
+    arguments.set_item("loop", event_loop)?;
+    TOLD.import(py, "keyledger._told", "Told")?.call((), Some(&arguments))
 }
 
 #[pyfunction]

@@ -1,5 +1,7 @@
 //! The steps of a claim: calls whose results the next attempt finds.
 
+use std::sync::Arc;
+
 use super::Claim;
 use crate::engine::EngineError;
 use crate::error::{Error, Result};
@@ -54,10 +56,11 @@ impl Claim {
         Ok(())
     }
 
-    /// A step that is on disk.
-    pub(crate) fn remember_step(&mut self, step: Step) {
+    /// From now on this object knows a step that is on disk: for whoever recorded it by
+    /// [key id and fence](crate::Ledger::record_step), so that the claim was free meanwhile.
+    pub fn remember_step(&mut self, step: Step) {
         if !self.record.steps.contains(&step) {
-            self.record.steps.push(step);
+            Arc::make_mut(&mut self.record).steps.push(step);
         }
     }
 }

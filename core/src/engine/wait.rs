@@ -38,8 +38,8 @@ impl Drop for Waiting {
 
 impl Engine {
     /// `begin` that blocks until the owner settles or `wait` is over, then answers as `begin` would.
-    pub(crate) fn begin_waiting(self: &Arc<Self>, asked: &Asked, wait_ms: u64) -> Result<Answer, EngineError> {
-        let give_up_at = self.clock.monotonic_ms().saturating_add(wait_ms);
+    pub(crate) fn begin_waiting(self: &Arc<Self>, asked: &Asked, wait: Duration) -> Result<Answer, EngineError> {
+        let give_up_at = self.clock.end_ms(wait);
         let mut waiting = None;
         loop {
             let answer = self.begin(asked)?;
@@ -58,8 +58,8 @@ impl Engine {
     }
 
     /// The same for a future.
-    pub(crate) async fn begin_in_time(self: Arc<Self>, asked: Asked, wait_ms: u64) -> Result<Answer, EngineError> {
-        let give_up_at = self.clock.monotonic_ms().saturating_add(wait_ms);
+    pub(crate) async fn begin_in_time(self: Arc<Self>, asked: Asked, wait: Duration) -> Result<Answer, EngineError> {
+        let give_up_at = self.clock.end_ms(wait);
         let mut waiting = None;
         loop {
             let answer = match self.begin_without_commit(&asked)? {

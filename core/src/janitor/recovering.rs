@@ -1,5 +1,6 @@
 //! One batch of an operation's recovery (contract section 4).
 
+use std::collections::HashSet;
 use std::error::Error as StdError;
 
 use crate::claim::Claim;
@@ -12,6 +13,9 @@ use crate::operation::{Effect, Operation};
 pub type Recovered = std::result::Result<Settlement, Box<dyn StdError + Send + Sync>>;
 
 /// Hands out at most `limit` claims and settles each as the handler says; returns how many were handed out.
+///
+/// A record whose handler failed is open to recovery again at once, and comes last: with the first that comes again the batch ends, so
+/// that a handler is asked about each once.
 pub(super) fn recover(
     ledger: &Ledger,
     operation: &Operation,
@@ -19,9 +23,14 @@ pub(super) fn recover(
     handler: &(dyn Fn(&mut Claim) -> Recovered + Send + Sync),
 ) -> Result<u64> {
     let mut recovered = 0;
+    let mut seen = HashSet::new();
     // One at a time: a claim that waits for its turn would let its lease run out.
     while recovered < limit as u64 {
         let Some(mut claim) = ledger.recover(operation, 1)?.pop() else { break };
+        if !seen.insert(claim.key_id().clone()) {
+            give_back(claim)?;
+            break;
+        }
         recovered += 1;
         let found_out = handler(&mut claim);
         match settle(claim, found_out) {
@@ -39,10 +48,11 @@ fn settle(mut claim: Claim, found_out: Recovered) -> Result<()> {
     }
     match found_out {
         Ok(settlement) => claim.settle_in_place(settlement),
-        Err(_) if claim.effect() == Effect::AtMostOnce => claim.park_again(),
-        Err(_) => {
-            drop(claim);
-            Ok(())
-        }
+        Err(_) => give_back(claim),
     }
+}
+
+/// As it was: an AtMostOnce record is parked again, of others the lease is over.
+fn give_back(mut claim: Claim) -> Result<()> {
+    if claim.effect() == Effect::AtMostOnce { claim.park_again() } else { Ok(()) }
 }

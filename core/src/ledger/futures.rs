@@ -46,7 +46,7 @@ impl Ledger {
         let ledger = self.clone();
         async move {
             let asked = begin.check(ledger.engine())?;
-            let answer = ledger.engine().clone().begin_in_time(asked, begin.wait_ms()).await?;
+            let answer = ledger.engine().clone().begin_in_time(asked, begin.wait_time()).await?;
             Ok(ledger.decision(answer, begin.operation()))
         }
     }
@@ -92,13 +92,13 @@ impl Ledger {
     ///
     /// # Errors
     /// As [`record_step`](Ledger::record_step).
-    pub fn record_step_async(
+    pub fn record_step_async<V: Into<Vec<u8>>>(
         &self,
         id: &KeyId,
         fence: u64,
         name: &str,
-        value: impl Into<Vec<u8>>,
-    ) -> impl Future<Output = Result<()>> + Send + 'static {
+        value: V,
+    ) -> impl Future<Output = Result<()>> + Send + 'static + use<V> {
         let (address, step) = (self.engine().address(id.clone()), Step { name: name.to_owned(), value: value.into() });
         let valid = check_step(&step, self.engine().options);
         self.queued_if(valid.map(|()| move |session: &mut Session<'_>| session.record_step(&address, fence, &step)))
@@ -218,6 +218,11 @@ impl Ledger {
 }
 
 impl Claim {
+    /// The ledger that has granted it.
+    pub fn ledger(&self) -> Ledger {
+        Ledger::of(self.engine().clone())
+    }
+
     /// [`complete`](Claim::complete) as a future.
     ///
     /// # Errors

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::Outbox;
-use crate::clock::millis;
 use crate::engine::Phase;
 use crate::engine::outbox::OutboxWaiting;
 use crate::entry::{EntryId, EntryView};
@@ -37,7 +36,7 @@ impl Outbox {
         is_enough: impl Fn(&EntryView) -> bool,
     ) -> Result<EntryView> {
         let engine = self.engine();
-        let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
+        let give_up_at = engine.clock.end_ms(timeout);
         // Registered before the look, so that no change between a look and the wait is lost.
         let waiting = OutboxWaiting::register(engine);
         loop {
@@ -77,7 +76,7 @@ impl Outbox {
     {
         let (outbox, engine) = (self.clone(), self.engine().clone());
         async move {
-            let give_up_at = engine.clock.monotonic_ms().saturating_add(millis(timeout));
+            let give_up_at = engine.clock.end_ms(timeout);
             let waiting = OutboxWaiting::register(&engine);
             let mut alarm = engine.alarm(&waiting.bell);
             loop {
@@ -179,7 +178,7 @@ impl Changes {
     /// `Closed`, `Suspended` when that happens; those of storage.
     pub fn next(&mut self, timeout: Duration) -> Result<Option<EntryView>> {
         let clock = self.outbox.engine().clock.clone();
-        let give_up_at = clock.monotonic_ms().saturating_add(millis(timeout));
+        let give_up_at = clock.end_ms(timeout);
         loop {
             if let Some(entry) = self.look()? {
                 return Ok(Some(entry));
@@ -197,12 +196,30 @@ impl Changes {
     /// # Errors
     /// As [`next`](Changes::next).
     pub async fn next_async(&mut self) -> Result<EntryView> {
+        loop {
+            if let Some(entry) = self.next_in_time_async(Duration::from_mins(1)).await? {
+                return Ok(entry);
+            }
+        }
+    }
+
+    /// [`next`](Changes::next) as a future.
+    ///
+    /// # Errors
+    /// As [`next`](Changes::next).
+    pub async fn next_in_time_async(&mut self, timeout: Duration) -> Result<Option<EntryView>> {
+        let clock = self.outbox.engine().clock.clone();
+        let give_up_at = clock.end_ms(timeout);
         let mut alarm = self.outbox.alarm(&self.waiting);
         loop {
             if let Some(entry) = self.look()? {
-                return Ok(entry);
+                return Ok(Some(entry));
             }
-            alarm.set(self.outbox.nap(Duration::from_mins(1)));
+            let rest_ms = give_up_at.saturating_sub(clock.monotonic_ms());
+            if rest_ms == 0 {
+                return Ok(None);
+            }
+            alarm.set(self.outbox.nap(Duration::from_millis(rest_ms)));
             self.waiting.bell.rung().await;
         }
     }

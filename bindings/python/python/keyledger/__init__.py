@@ -13,6 +13,7 @@ from keyledger._codec import Codec, JsonCodec, ResultNotStored, stored_body
 from keyledger._current import current_claim
 from keyledger._driver import AsyncTransport, RunningDriver, Transport
 from keyledger._idempotent import idempotent
+from keyledger._janitor import Janitor
 from keyledger._ledger import Ledger, in_memory, open  # noqa: A004
 from keyledger._native import (
     Acquired,
@@ -39,10 +40,10 @@ from keyledger._native import (
     Fingerprint,
     Forgotten,
     Gone,
+    Growth,
     HttpAnswer,
     HttpRequest,
     InProgress,
-    Janitor,
     KeyField,
     KeyId,
     Lane,
@@ -151,6 +152,7 @@ __all__ = [
     "Forgotten",
     "Forked",
     "Gone",
+    "Growth",
     "HttpAnswer",
     "HttpRequest",
     "InProgress",

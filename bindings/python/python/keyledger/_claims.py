@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from keyledger._codec import Codec
 from keyledger._native import Claim, Ledger, Response
-from keyledger._running import Within, begun
+from keyledger._running import Within
 from keyledger._settling import Means, Settlement, granted
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError
 
@@ -107,7 +107,7 @@ class ClaimBlock:
         leaving.leave(claim, error)
 
     async def __aenter__(self) -> Claim:
-        return self._enter(granted(await begun(self._ledger.begin_async(*self._asked, **self._terms))))
+        return self._enter(granted(await self._ledger.begin_async(*self._asked, **self._terms)))
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import concurrent.futures
 import inspect
 import os
@@ -14,6 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 from keyledger import _native
+from keyledger._exit import before_exit
 from keyledger._native import Delivery, DeliveryOutcome, Drained, Stop
 from keyledger._progress import showing
 
@@ -307,7 +307,7 @@ _RUNNING: set[RunningDriver] = set()
 _DRAINS: weakref.WeakSet[_native.Driver] = weakref.WeakSet()
 
 
-@atexit.register
+@before_exit
 def _stop_all() -> None:
     """Threads that call Python must be gone before the interpreter is."""
     for running in list(_RUNNING):

@@ -12,7 +12,7 @@ from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
 from keyledger._native import Acquired, Operation, Replay
 from keyledger._refused import Refused
-from keyledger._running import Within, begun, run_claimed, run_claimed_async
+from keyledger._running import Within, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
 
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class _Calls:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
             course = lazy.get()
             opened = ledger()
-            decision = await begun(opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks))
+            decision = await opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks)
             if decision.__class__ is Replay:
                 return course.told(decision)
             if decision.__class__ is not Acquired:

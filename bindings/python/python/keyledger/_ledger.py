@@ -11,7 +11,7 @@ from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent
 from keyledger._native import Acquired
 from keyledger._outbox import Outbox, OutboxSettings
-from keyledger._running import begun, run_claimed, run_claimed_async
+from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ class Ledger(_native.Ledger):
 
         """
         asked = (operation, scope, key, fingerprint)
-        decision = await begun(self.begin_async(*asked, memo=memo, wait=wait))
+        decision = await self.begin_async(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
         if not isinstance(decision, Acquired):
             return course.told(decision)  # type: ignore[no-any-return]
@@ -215,7 +215,7 @@ def open(  # noqa: A001
     *,
     shared: bool = False,
     clock: ManualClock | None = None,
-    admin_socket: bool = False,
+    admin_socket: bool | str | os.PathLike[str] = False,
     max_response_bytes: int | None = None,
     cache_bytes: int | None = None,
 ) -> Ledger:
@@ -225,7 +225,8 @@ def open(  # noqa: A001
         path: the file. It is made if it is not there; its folder is not.
         shared: other processes of this machine may open the file as well, if they say so too (P2): for several workers of one server.
         clock: a `keyledger.testing.ManualClock`, for tests.
-        admin_socket: the command line reaches the ledger while it is open.
+        admin_socket: the command line reaches the ledger while it is open: True for a socket beside the file, or a path for it where
+            that one would be too long.
         max_response_bytes: how long the body of a response may be to be kept (1 MiB).
         cache_bytes: memory for pages of the file (64 MiB).
 

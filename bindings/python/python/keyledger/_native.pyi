@@ -42,6 +42,7 @@ __all__ = [
     "Fingerprint",
     "Forgotten",
     "Gone",
+    "Growth",
     "HttpAnswer",
     "HttpRequest",
     "HttpSend",
@@ -77,7 +78,10 @@ __all__ = [
     "answer_bytes_max",
     "derive_key",
     "error_codes",
+    "nobody_inside",
+    "nobody_was_told",
     "register_errors",
+    "shut_gate",
 ]
 
 _Span: TypeAlias = float | timedelta
@@ -879,20 +883,8 @@ class Tick:
     def next_in_seconds(self) -> float:
         """In how many seconds to call again."""
 
-@final
 class Janitor:
-    """Sweeps what is due and runs recovery handlers, on a thread of its own or a step at a time with `tick`.
-
-    Arguments: `interval` between steps (60 seconds, give or take a fifth), `batch` (1,000 records to a transaction),
-    `recover`, pairs of an operation and a handler: it is given the claim on a lapsed or parked record, finds out what
-    happened, and settles it; an error of it ends the lease. `on_error` is called with the exception when a step fails;
-    it is tried again with backoff.
-
-    Example:
-
-        with Janitor(ledger, interval=30, recover=[(CHARGE, lambda claim: claim.complete("found in the bank's log"))]):
-            pass  # the program
-    """
+    """The native half of `keyledger.Janitor`."""
 
     def __new__(
         cls,
@@ -900,16 +892,31 @@ class Janitor:
         *,
         interval: _Span | None = None,
         batch: int | None = None,
+        quiet: Callable[[int], bool] | None = None,
         recover: Sequence[tuple[Operation, Callable[[Claim], object]]] = ...,
-        on_error: Callable[[KeyledgerError], object] | None = None,
+        on_growth: Sequence[tuple[Growth, Callable[[Growth, Stats], object]]] = ...,
+        on_error: Callable[[Exception], object] | None = None,
         start: bool = True,
-    ) -> Janitor: ...
+    ) -> Self: ...
     def tick(self) -> Tick:
         """Does what is due in one bounded step: for a janitor that was made with `start=False`."""
     def stop(self) -> None:
         """Ends the thread, and waits until it has."""
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> Literal[False]: ...
+
+@final
+class Growth:
+    """A threshold on one of the figures of `Stats`, for `Janitor`."""
+
+    FIGURES: ClassVar[builtins.list[str]]
+    def __new__(cls, figure: str, threshold: _Span) -> Growth: ...
+    @property
+    def figure(self) -> str: ...
+    @property
+    def threshold(self) -> float: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __ne__(self, value: object, /) -> bool: ...
 
 @final
 class ManualClock:
@@ -940,7 +947,7 @@ class Ledger:
         *,
         shared: bool = False,
         clock: ManualClock | None = None,
-        admin_socket: bool = False,
+        admin_socket: bool | str | PathLike[str] = ...,
         max_response_bytes: int | None = None,
         cache_bytes: int | None = None,
     ) -> Self: ...
@@ -1135,6 +1142,15 @@ class Ledger:
 
 def error_codes() -> list[str]:
     """Every code of the core's."""
+
+def nobody_inside() -> None:
+    """Say that no thread is in a call of Python's: for a forked child."""
+
+def shut_gate() -> None:
+    """Let no thread call Python any more, and wait for those that do."""
+
+def nobody_was_told(untold: object) -> None:
+    """Give back what an answer grants that nobody was told."""
 
 def register_errors(classes: dict[str, type]) -> dict[str, type]:
     """Takes the package's exception classes, by code, and returns those that are raised from now on: the ones that came

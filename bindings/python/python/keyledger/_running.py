@@ -9,7 +9,6 @@ from weakref import ref
 
 from keyledger import _current
 from keyledger._heartbeat import Heartbeat
-from keyledger._native import Acquired
 
 if TYPE_CHECKING:
     from keyledger._native import Claim
@@ -78,18 +77,3 @@ async def _claimed(
         except BaseException as error:
             return await course.raised_async(claim, error, ask)
         return await course.returned_async(claim, result, ask)
-
-
-async def begun(decision: Awaitable[Any]) -> Any:
-    """The decision of a `begin_async`. A caller that is cancelled on its way releases what it was granted: no handler has run (section 4)."""
-    told = asyncio.ensure_future(decision)
-    try:
-        return await told
-    except asyncio.CancelledError:
-        told.add_done_callback(_released)
-        raise
-
-
-def _released(told: asyncio.Future[Any]) -> None:
-    if not told.cancelled() and told.exception() is None and type(told.result()) is Acquired:
-        _ = told.result().claim.release_async()

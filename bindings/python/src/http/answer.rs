@@ -6,6 +6,7 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 
+use crate::argument::Bytes;
 use crate::response::PyResponse;
 
 /// An HTTP response as a value: `status`, `fields` (a list of names and values, in order, without Content-Length) and `body`.
@@ -23,9 +24,9 @@ pub(crate) struct PyAnswer(pub(crate) keyledger_http::Answer);
 #[pymethods]
 impl PyAnswer {
     #[new]
-    #[pyo3(signature = (status, fields=Vec::new(), body=Vec::new()))]
-    fn new(status: u16, fields: Vec<(String, Value)>, body: Vec<u8>) -> Self {
-        PyAnswer(keyledger_http::Answer { status, fields: lines(fields), body })
+    #[pyo3(signature = (status, fields=Vec::new(), body=Bytes::default()))]
+    fn new(status: u16, fields: Vec<(String, Value)>, body: Bytes) -> Self {
+        PyAnswer(keyledger_http::Answer { status, fields: lines(fields), body: body.0 })
     }
 
     /// The status, such as 201.
@@ -69,8 +70,8 @@ pub(crate) struct PyStored(pub(crate) Stored);
 #[pymethods]
 impl PyStored {
     #[new]
-    fn new(status: u16, fields: Vec<(String, Value)>, body: Option<Vec<u8>>) -> Self {
-        let body = body.map_or(StoredBody::Omitted(None), StoredBody::Kept);
+    fn new(status: u16, fields: Vec<(String, Value)>, body: Option<Bytes>) -> Self {
+        let body = body.map_or(StoredBody::Omitted(None), |Bytes(body)| StoredBody::Kept(body));
         PyStored(Stored { status, fields: lines(fields), body })
     }
 
@@ -126,8 +127,10 @@ impl<'py> FromPyObject<'_, 'py> for Value {
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let Ok(text) = given.cast::<PyString>() else {
-            let bytes = given.extract().map_err(|_| PyTypeError::new_err("a field's value is bytes or text"))?;
-            return Ok(Value(bytes));
+            let bytes = given.extract::<Bytes>();
+            return bytes
+                .map(|Bytes(bytes)| Value(bytes))
+                .map_err(|_| PyTypeError::new_err("a field's value is bytes or text"));
         };
         let bytes: Option<Vec<u8>> =
             text.to_cow()?.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect();

@@ -8,8 +8,9 @@ use pyo3::prelude::*;
 
 use super::answer::{PyAnswer, list};
 use crate::claim::PyClaim;
+use crate::interpreter::attached;
 use crate::ledger::begun;
-use crate::waiting::awaitable;
+use crate::waiting::{awaitable, granting};
 
 /// A request under a key, as the ledger is asked about it.
 #[pyclass(module = "keyledger.http", frozen)]
@@ -46,8 +47,8 @@ impl Asked {
     /// `rule` on an event loop. Cancelled before it is told, it grants nothing.
     fn rule_async<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let asked = self.0.clone();
-        let begun = asked.ledger.begin_with_async(asked.begin.clone());
-        awaitable(py, begun, move |py, told| asked.ruled(py, told))
+        let begun = || self.0.ledger.begin_with_async(self.0.begin.clone());
+        granting(py, begun, move |py, told| asked.ruled(py, told))
     }
 
     /// Settles the claim by a response that has come to its end. On return the outcome is on disk.
@@ -97,7 +98,7 @@ impl Asked {
             let settled = Settled::of_async(claim, |effect| asked.failure(effect)).await;
             asked.failed(&settled)
         };
-        awaitable(py, work, |py, told| Ok(told.into_pyobject(py)?.into_any().unbind()))
+        awaitable(py, || work, |py, told| Ok(told.into_pyobject(py)?.into_any().unbind()))
     }
 
     /// Scope, operation and key: a layer around this one that holds the claim on them lets the request pass.
@@ -134,7 +135,7 @@ impl Question {
             let settled = Settled::of_async(claim, |effect| self.settlement(effect, &ended)).await;
             self.concluded(&ended, &settled)
         };
-        awaitable(py, work, told)
+        awaitable(py, || work, told)
     }
 
     fn settlement(&self, effect: Effect, ended: &Ended) -> Settlement {
@@ -184,6 +185,6 @@ fn note(settled: &Settled) {
     match settled {
         Settled::Not(Error::ClaimLost) | Settled::ByAdapter | Settled::ByHandler(_) => {}
         // A log that cannot be written stops nothing.
-        Settled::Not(error) => drop(Python::attach(|py| log(py, error))),
+        Settled::Not(error) => drop(attached(|py| log(py, error))),
     }
 }

@@ -7,18 +7,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::answer::PyStored;
+use crate::interpreter::attached;
 
 /// H6: a function that raises, or says no word of ours, decides nothing. Python tells of it as of all that nobody can be told.
 pub(crate) fn keep(function: Py<PyAny>) -> impl Fn(u16, Effect) -> Keep + Send + Sync + 'static {
     move |status, effect| {
-        let decided = Python::attach(|py| {
+        let decided = attached(|py| {
             let function = function.bind(py);
             decided(function, status, effect).unwrap_or_else(|error| {
                 error.write_unraisable(py, Some(function));
                 None
             })
         });
-        decided.unwrap_or_else(|| by_status(status, effect))
+        decided.flatten().unwrap_or_else(|| by_status(status, effect))
     }
 }
 
@@ -31,7 +32,7 @@ fn decided(function: &Bound<'_, PyAny>, status: u16, effect: Effect) -> PyResult
 /// H5: one that raises, or returns nothing, has failed, and the body is omitted.
 pub(crate) fn redact(function: Py<PyAny>) -> impl Fn(Stored) -> Option<Stored> + Send + Sync + 'static {
     move |stored| {
-        Python::attach(|py| {
+        let redacted = attached(|py| {
             let function = function.bind(py);
             let redacted = function.call1((PyStored(stored),)).and_then(|told| Ok(told.extract::<Option<PyStored>>()?));
             match redacted {
@@ -41,6 +42,7 @@ pub(crate) fn redact(function: Py<PyAny>) -> impl Fn(Stored) -> Option<Stored> +
                     None
                 }
             }
-        })
+        });
+        redacted.flatten()
     }
 }

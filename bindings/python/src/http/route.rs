@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyString};
 use super::answer::{PyAnswer, list};
 use super::asked::Asked;
 use super::setting;
-use crate::argument::{Text, seconds};
+use crate::argument::{Bytes, Text, seconds};
 use crate::error::Told;
 use crate::ledger::PyLedger;
 
@@ -102,9 +102,9 @@ impl PyRoute {
         &self,
         py: Python<'py>,
         method: &str,
-        key_lines: Vec<Vec<u8>>,
+        key_lines: Vec<Bytes>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        Ok(match self.0.receive(method, key_lines.iter().map(Vec::as_slice)) {
+        Ok(match self.0.receive(method, key_lines.iter().map(|Bytes(line)| line.as_slice())) {
             Passage::Inert => None,
             Passage::Keyed(key) => Some(PyString::new(py, key.as_str()).into_any()),
             Passage::Refused(answer) => Some(Bound::new(py, PyAnswer(answer))?.into_any()),

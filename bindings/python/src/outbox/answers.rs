@@ -43,6 +43,12 @@ pub(crate) struct PyTurn {
     deliveries: Py<PyList>,
 }
 
+impl PyTurn {
+    pub(crate) fn deliveries<'py>(&self, py: Python<'py>) -> Bound<'py, PyList> {
+        self.deliveries.bind(py).clone()
+    }
+}
+
 fn object<C: Into<PyClassInitializer<C>> + PyClass>(py: Python<'_>, value: C) -> PyResult<Py<PyAny>> {
     Ok(Py::new(py, value)?.into_any())
 }

@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use crate::argument::Text;
+use crate::argument::{Bytes, Text};
 use crate::client::PyHttpRequest;
 use crate::error::Told;
 use crate::fingerprint::PyFingerprint;
@@ -36,8 +36,8 @@ impl<'py> FromPyObject<'_, 'py> for Body {
         if let Ok(text) = given.cast::<PyString>() {
             return Ok(Body { media_type: "text/plain", bytes: text.to_cow()?.as_bytes().to_vec() });
         }
-        match given.extract::<Vec<u8>>() {
-            Ok(bytes) => Ok(Body { media_type: "application/octet-stream", bytes }),
+        match given.extract::<Bytes>() {
+            Ok(Bytes(bytes)) => Ok(Body { media_type: "application/octet-stream", bytes }),
             Err(_) => Err(PyTypeError::new_err("a request is a keyledger.HttpRequest, bytes, or text")),
         }
     }

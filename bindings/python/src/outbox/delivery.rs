@@ -73,6 +73,14 @@ impl PyDelivery {
         self.facts.entry.key()
     }
 
+    /// Gives it back without waiting: it was not sent, and does not count as a try (O6).
+    pub(crate) fn give_back_unsent(&self, py: Python<'_>) {
+        if let Some(delivery) = self.held().take() {
+            let report = delivery.report(DeliveryOutcome::retry("nobody was there to send it").not_taken());
+            py.detach(|| drop(self.outbox.settle_async(&report)));
+        }
+    }
+
     fn held(&self) -> MutexGuard<'_, Option<Delivery>> {
         self.delivery.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -215,8 +223,8 @@ impl PyDelivery {
         let (py, own) = (slf.py(), slf.clone().unbind());
         let delivery = slf.get().take()?;
         let (id, fence) = (delivery.id(), delivery.fence());
-        let settled = slf.get().outbox.settle_async(&Report { id, fence, outcome: outcome.0 });
-        // Queued: whatever becomes of this object, the delivery is not dropped.
+        let outbox = &slf.get().outbox;
+        let settled = || outbox.settle_async(&Report { id, fence, outcome: outcome.0 });
         awaitable(py, settled, move |py, settled| {
             let own = own.get();
             match settled {

@@ -2,21 +2,19 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use keyledger::{DrainProgress, Drained, Driver, DriverError, DriverHandle, Error, Outbox, Stop};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::argument::{Span, Text};
-use crate::error::{Told, exception};
+use crate::error::{Told, exception, tell_program};
+use crate::interpreter::attached;
 use crate::outbox::delivery::PyReport;
 use crate::outbox::looking::counts;
 use crate::outbox::transport::PyTransport;
 use crate::outbox::{PyOutbox, failed};
-
-/// How often a drain looks whether it was interrupted.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+use crate::patience::{LOOK_EVERY, left_behind};
 
 /// A request to stop: any thread may make it, such as that of a handler for a signal.
 #[pyclass(name = "Stop", module = "keyledger", frozen)]
@@ -124,13 +122,11 @@ fn ended(py: Python<'_>, outbox: &Outbox, error: DriverError) -> PyErr {
     raised
 }
 
-fn telling(on_error: Py<PyAny>) -> impl Fn(&Error) + Send + Sync {
+/// A call of the outbox that fails is told to the program, whether or not it has said how.
+fn telling(on_error: Option<Py<PyAny>>) -> impl Fn(&Error) + Send + Sync {
     move |error| {
-        let _ = Python::try_attach(|py| {
-            if let Err(error) = on_error.call1(py, (exception(py, error).into_value(py),)) {
-                error.write_unraisable(py, Some(on_error.bind(py)));
-            }
-        });
+        let what = "a driver of the outbox cannot go on for now";
+        let _ = attached(|py| tell_program(py, exception(py, error), on_error.as_ref(), what));
     }
 }
 
@@ -148,12 +144,10 @@ impl PyDriver {
         name: Option<String>,
     ) -> Told<Self> {
         let (outbox, stop) = (outbox.0.clone(), stop.map(|PyStop(stop)| stop.clone()).unwrap_or_default());
-        let mut driver = Driver::new(&outbox, &scope.scope()?, PyTransport::new(transport, &outbox)?).stop_on(&stop);
+        let driver = Driver::new(&outbox, &scope.scope()?, PyTransport::new(transport, &outbox)?).stop_on(&stop);
+        let mut driver = driver.on_error(telling(on_error));
         if let Some(in_flight) = in_flight {
             driver = driver.in_flight(in_flight);
-        }
-        if let Some(on_error) = on_error {
-            driver = driver.on_error(telling(on_error));
         }
         if let Some(name) = name {
             driver = driver.name(name);
@@ -244,10 +238,12 @@ impl PyDriver {
 impl PyDriverHandle {
     /// Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over. Again it is nothing.
     ///
-    /// Raises why it ended before it was stopped, or could not store what came back: `.reports` has those outcomes.
+    /// Raises why it ended before it was stopped, or could not store what came back: `.reports` has those outcomes. Ctrl-C ends the wait:
+    /// it ends by itself then.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let stopped = py.detach(|| handle.map_or(Ok(()), DriverHandle::stop));
+        let Some(handle) = handle else { return Ok(()) };
+        let stopped = left_behind(py, || handle.stop())?;
         stopped.map_err(|error| ended(py, &self.outbox, error))
     }
 
@@ -264,7 +260,7 @@ impl Drop for PyDriverHandle {
     fn drop(&mut self) {
         let handle = self.handle.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(handle) = handle {
-            Python::attach(|py| py.detach(|| drop(handle)));
+            let _ = Python::try_attach(|py| py.detach(|| drop(handle)));
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::fingerprint::PyFingerprint;
 use crate::outbox::failed;
 use crate::patience::interruptible;
 use crate::response::PyResponse;
-use crate::waiting::awaitable;
+use crate::waiting::patient;
 
 /// An entry of the outbox as it was when it was read. Instants are milliseconds since 1970-01-01 UTC.
 ///
@@ -322,9 +322,9 @@ impl PyEntry {
     /// The same as a future of asyncio.
     #[pyo3(signature = (timeout=None))]
     fn result_async<'py>(&self, py: Python<'py>, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
-        let ended = self.outbox.wait_until_async(self.view.id(), Span::or_ever(timeout), has_ended);
+        let ended = || self.outbox.wait_until_async(self.view.id(), Span::or_ever(timeout), has_ended);
         let outbox = self.outbox.clone();
-        awaitable(py, ended, move |py, ended| {
+        patient(py, ended, move |py, ended| {
             let view = ended.map_err(|error| failed(py, &outbox, error))?;
             ending(py, view, &outbox)
         })

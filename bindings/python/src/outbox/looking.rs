@@ -1,6 +1,7 @@
 //! Looking into an outbox.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use keyledger::{Changes, EntryFilter, EntryId, EntryPage, EntryStateName, EntryView, LaneState, Outbox, OutboxStats};
 use pyo3::prelude::*;
@@ -11,7 +12,7 @@ use crate::error::{Told, invalid_argument};
 use crate::outbox::entry::PyEntry;
 use crate::outbox::failed;
 use crate::patience::interruptible;
-use crate::waiting::awaitable;
+use crate::waiting::patient;
 
 /// A page of entries, oldest first.
 #[pyclass(name = "EntryPage", module = "keyledger", frozen)]
@@ -205,12 +206,18 @@ async fn next(mut lent: Lent) -> keyledger::Result<EntryView> {
     }
 }
 
+async fn next_in_time(mut lent: Lent, timeout: Duration) -> keyledger::Result<Option<EntryView>> {
+    match &mut lent.changes {
+        Some(changes) => changes.next_in_time_async(timeout).await,
+        None => Err(keyledger::Error::Closed),
+    }
+}
+
 #[pymethods]
 impl PyChanges {
     /// The next entry that changed; waits at most `timeout` seconds; None when the time is up.
     fn next(&self, py: Python<'_>, timeout: Span) -> PyResult<Option<PyEntry>> {
-        let mut lent = self.take()?;
-        let found = py.detach(|| lent.changes.as_mut().map_or(Ok(None), |changes| changes.next(timeout.0)));
+        let found = interruptible(py, next_in_time(self.take()?, timeout.0))?;
         let found = found.map_err(|error| failed(py, &self.outbox, error))?;
         Ok(found.map(|view| PyEntry::new(view, &self.outbox)))
     }
@@ -237,8 +244,11 @@ impl PyChanges {
 
     fn __anext__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let outbox = self.outbox.clone();
-        awaitable(py, next(self.take()?), move |py, found| {
-            PyEntry::told(py, found.map_err(|error| failed(py, &outbox, error))?, &outbox)
-        })
+        let lent = self.take()?;
+        patient(
+            py,
+            || next(lent),
+            move |py, found| PyEntry::told(py, found.map_err(|error| failed(py, &outbox, error))?, &outbox),
+        )
     }
 }

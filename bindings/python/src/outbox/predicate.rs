@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use keyledger::{EntryView, Outbox};
 use pyo3::prelude::*;
 
+use crate::interpreter::attached;
 use crate::outbox::entry::PyEntry;
 
 /// A callable that is asked about an entry. What it raises ends the wait, and comes out of it.
@@ -32,7 +33,7 @@ impl Predicate {
     }
 
     pub(super) fn says(&self, view: &EntryView) -> bool {
-        let asked = Python::try_attach(|py| {
+        let asked = attached(|py| {
             let entry = PyEntry::told(py, view.clone(), &self.outbox)?;
             self.callable.call1(py, (entry,))?.is_truthy(py)
         });

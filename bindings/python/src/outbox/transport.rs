@@ -4,6 +4,7 @@ use keyledger::{Delivery, DeliveryOutcome, Outbox, Scope, Transport};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+use crate::interpreter::attached;
 use crate::outbox::delivery::{PyDelivery, outcome};
 
 /// A callable, or an object with `send`, and perhaps with `has_other_credentials`.
@@ -41,7 +42,7 @@ fn raised(py: Python<'_>, error: PyErr, by: &Py<PyAny>) -> String {
 
 impl Transport for PyTransport {
     fn send(&self, delivery: &Delivery) -> DeliveryOutcome {
-        let sent = Python::try_attach(|py| {
+        let sent = attached(|py| {
             self.sent(py, delivery).unwrap_or_else(|error| {
                 let name = raised(py, error, &self.send);
                 DeliveryOutcome::retry(format!("the transport raised {name}"))
@@ -52,7 +53,7 @@ impl Transport for PyTransport {
 
     fn has_other_credentials(&self, scope: &Scope) -> bool {
         let Some(ask) = &self.has_other_credentials else { return false };
-        let asked = Python::try_attach(|py| {
+        let asked = attached(|py| {
             ask.call1(py, (scope.as_str(),)).and_then(|answer| answer.is_truthy(py)).unwrap_or_else(|error| {
                 raised(py, error, ask);
                 false

@@ -10,7 +10,6 @@ import pytest
 
 import keyledger
 from keyledger import Acquired, Fingerprint, Ledger, Operation, Refused, ReplayedFailure
-from keyledger._running import begun
 
 UNCHECKED = Fingerprint.unchecked()
 
@@ -192,20 +191,3 @@ def test_a_coroutine_that_is_closed_settles_where_it_stands(ledger: Ledger) -> N
 
     asyncio.run(first())
     assert ledger.ask(operation, "s", "1", UNCHECKED).KIND == "parked"
-
-
-def test_section_4_a_claim_that_came_in_the_moment_of_the_cancellation_is_released(ledger: Ledger) -> None:
-    operation = Operation("x", "at_most_once")
-
-    async def cancelled() -> None:
-        told: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        waiting = asyncio.create_task(begun(told))
-        await asyncio.sleep(0)
-        told.set_result(ledger.begin(operation, "s", "1", UNCHECKED))
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        again = await ledger.begin_async(operation, "s", "1", UNCHECKED, wait=5)
-        assert isinstance(again, Acquired)
-
-    asyncio.run(cancelled())
