@@ -13,10 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import keyledger
 from keyledger import _native
 
-STUBS = Path(keyledger.__file__).with_name("_native.pyi")
+STUBS = Path(__file__).parents[2] / "python" / "keyledger" / "_native.pyi"
 WIDTH = 120
 
 Node = ast.ClassDef | ast.FunctionDef
