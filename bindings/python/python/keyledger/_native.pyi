@@ -523,7 +523,7 @@ class Claim:
         Raises `ClaimLost`; `InvalidArgument` for InLedger operations and for a name that has another value; `TooLarge`.
         """
     def record_step_async(self, name: str, value: bytes) -> Future[None]:
-        """`record_step` on an event loop."""
+        """`record_step` on an event loop. It is recorded even if nobody waits for it (S3)."""
     def __enter__(self) -> Self: ...
     def __exit__(
         self,
@@ -884,7 +884,22 @@ class Tick:
         """In how many seconds to call again."""
 
 class Janitor:
-    """The native half of `keyledger.Janitor`."""
+    """Sweeps what is due and runs recovery handlers, on a thread of its own or a step at a time with `tick`.
+
+    Arguments: `interval` between steps (60 seconds, give or take a fifth), `batch` (1,000 records to a transaction),
+    `recover`, pairs of an operation and a handler: it is given the claim on a lapsed or parked record, finds out what
+    happened, and settles it; an error of it ends the lease. `quiet` is asked with the wall clock (milliseconds since
+    1970 UTC) before each step: while it says True, nothing is swept. `on_growth`, pairs of a `Growth` and an alert: it
+    is called with both the `Growth` and the `Stats` each time that figure rises to the threshold (T4).
+
+    `on_error` is called with every exception: that of a step, which is tried again with backoff, and whatever a
+    handler, `quiet` or an alert raises. Without it they are logged by the logger `keyledger`.
+
+    Example:
+
+        with Janitor(ledger, interval=30, recover=[(CHARGE, lambda claim: claim.complete("found in the bank's log"))]):
+            pass  # the program
+    """
 
     def __new__(
         cls,
@@ -901,20 +916,35 @@ class Janitor:
     def tick(self) -> Tick:
         """Does what is due in one bounded step: for a janitor that was made with `start=False`."""
     def stop(self) -> None:
-        """Ends the thread, and waits until it has."""
+        """Ends the thread, and waits until it has, with the handler that it is in. Ctrl-C ends the wait. From inside a
+        handler it waits for nothing.
+        """
     def __enter__(self) -> Self: ...
     def __exit__(self, *_raised: object) -> Literal[False]: ...
 
 @final
 class Growth:
-    """A threshold on one of the figures of `Stats`, for `Janitor`."""
+    """A threshold on one of the figures of `Stats`, by its name: `Growth("parked", 10)`.
+
+    `oldest_unsettled` is a span, how long the oldest unsettled record has waited; the others are numbers. `FIGURES` has
+    all names.
+
+    Raises `InvalidArgument` for a figure that there is not.
+
+    Example:
+
+        with keyledger.Janitor(ledger, on_growth=[(Growth("parked", 1), print)]):
+            pass  # the program
+    """
 
     FIGURES: ClassVar[builtins.list[str]]
     def __new__(cls, figure: str, threshold: _Span) -> Growth: ...
     @property
-    def figure(self) -> str: ...
+    def figure(self) -> str:
+        """The figure's name."""
     @property
-    def threshold(self) -> float: ...
+    def threshold(self) -> float:
+        """The number; of `oldest_unsettled`, seconds."""
     def __eq__(self, value: object, /) -> bool: ...
     def __ne__(self, value: object, /) -> bool: ...
 
@@ -980,7 +1010,9 @@ class Ledger:
         memo: bytes = ...,
         wait: _Span | None = None,
     ) -> Future[_Decision]:
-        """`begin` on an event loop. Cancelled before it is told, it grants nothing."""
+        """`begin` on an event loop. A caller that is cancelled is granted nothing, also in the moment in which the answer
+        arrives.
+        """
     def begin_with(self, begin: Begin) -> _Decision:
         """`begin` of what is asked for as a value."""
     def begin_with_async(self, begin: Begin) -> Future[_Decision]:
@@ -1144,13 +1176,15 @@ def error_codes() -> list[str]:
     """Every code of the core's."""
 
 def nobody_inside() -> None:
-    """Say that no thread is in a call of Python's: for a forked child."""
+    """A forked child has none of the threads that its parent has inside (P3)."""
 
 def shut_gate() -> None:
-    """Let no thread call Python any more, and wait for those that do."""
+    """From now on no thread but this one calls Python. Waits for those that are inside, a second at most."""
 
 def nobody_was_told(untold: object) -> None:
-    """Give back what an answer grants that nobody was told."""
+    """An answer that its caller was gone for, or a list of them: what was granted is released, since no handler has run
+    (section 4), and what was handed out to be sent is given back, since it was not sent (O6).
+    """
 
 def register_errors(classes: dict[str, type]) -> dict[str, type]:
     """Takes the package's exception classes, by code, and returns those that are raised from now on: the ones that came
@@ -1773,6 +1807,7 @@ class DriverHandle:
         nothing.
 
         Raises why it ended before it was stopped, or could not store what came back: `.reports` has those outcomes.
+        Ctrl-C ends the wait: it ends by itself then.
         """
     @property
     def is_running(self) -> bool:
