@@ -104,10 +104,10 @@ export class Stage {
     return this.ledger.close();
   }
   suspend() {
-    this.ledger.suspend();
+    return this.ledger.suspend();
   }
   resume() {
-    this.ledger.resume();
+    return this.ledger.resume();
   }
   settles() {
     return within("nothing runs any more", this.handler.idle());

@@ -1,0 +1,100 @@
+// The package in workerd, on the storage of a Durable Object: every scenario, rows written, kills in the middle of a commit.
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { kit, scratch } from "../node/kit.mjs";
+import { changesOf } from "./changes.mjs";
+import { Workerd, modulesOf } from "./server.mjs";
+
+const TESTS = fileURLToPath(new URL("..", import.meta.url));
+const FILES = new URL("../../../conformance/", import.meta.url);
+const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
+
+const read = (name) => JSON.parse(readFileSync(new URL(name, FILES), "utf8"));
+const namesOf = (folder) => readdirSync(new URL(folder, FILES)).filter((name) => name.endsWith(".json"));
+
+const dist = Object.entries(modulesOf(join(scratch, "node_modules/keyledger/dist"), "keyledger"));
+const workerd = new Workerd({
+  "worker.mjs": join(TESTS, "workerd/worker.mjs"),
+  ...Object.fromEntries(dist.filter(([name]) => !/cjs|node|file-store/.test(name))),
+  ...modulesOf(join(TESTS, "conformance"), "conformance"),
+  ...modulesOf(join(TESTS, "http"), "http"),
+});
+
+before(() => workerd.start());
+after(() => workerd.kill());
+
+for (const name of namesOf(".").filter((name) => !name.startsWith("outbox"))) {
+  const loaded = read(name);
+  for (const scenario of loaded.scenarios ?? []) {
+    const skip = (scenario.needs ?? []).some((need) => !HAS.has(need)) && "no text of bytes in JavaScript";
+    const told = { loaded: { ...loaded, scenarios: [] }, scenario };
+    test(`${name}: ${scenario.name} (${scenario.rules})`, { skip }, () => workerd.ask("scenario", told));
+  }
+}
+
+for (const name of namesOf("http/")) {
+  test(`http/${name}`, async () => {
+    assert.deepEqual(await workerd.ask("http", { name, loaded: read(`http/${name}`) }), []);
+  });
+}
+
+test("fingerprints and derived keys are those of every other language (F1 to F6, E3)", async () => {
+  assert.ok((await workerd.ask("vectors", read("vectors.json"))) > 150);
+});
+
+test("a begin and a complete write at most 2.6 rows, and fewer than a store of rows would", async () => {
+  const count = 2000;
+  const pages = await workerd.ask("pairs", { count });
+  const commits = await changesOf(kit, 200);
+  const rows = await workerd.ask("changes", commits);
+  const [ofPages, ofRows] = [pages.rows / count, rows.rows / 200];
+  console.log(`rows written per begin and complete: ${ofPages.toFixed(2)} as pages, ${ofRows.toFixed(2)} as rows`);
+  assert.ok(ofPages < 2.6 && ofPages < ofRows);
+});
+
+test("kills at random lose nothing that was acknowledged, and leave the ledger well (I5)", async () => {
+  const acknowledged = [];
+  for (let round = 0; round < 6; round++) {
+    let isOver = false;
+    const writers = [0, 1, 2, 3].map(async (writer) => {
+      for (let at = 0; !isOver; at++) {
+        const key = await workerd.ask("acknowledge", { key: `kill-${round}-${writer}-${at}` }).catch(() => null);
+        if (key === null) return;
+        acknowledged.push(key);
+      }
+    });
+    const before = acknowledged.length;
+    while (acknowledged.length < before + 4) await pause(5);
+    await pause(Math.random() * 100);
+    await workerd.kill();
+    isOver = true;
+    await Promise.all(writers);
+    await workerd.start();
+    const { missing, isWell, faults } = await workerd.ask("look", { keys: acknowledged });
+    assert.deepEqual([missing, isWell, faults], [[], true, []]);
+  }
+  console.log(`${acknowledged.length} answers were acknowledged before 6 kills; all are there`);
+  assert.ok(acknowledged.length >= 24);
+});
+
+test("a commit that is killed in its middle, or before the turn has ended, has stored nothing (S6)", async () => {
+  for (const at of [0, 1, 20, "end"]) {
+    const key = `stall-${at}`;
+    const stalled = workerd.ask("stall", { key, at }).then(
+      (told) => told,
+      () => "killed",
+    );
+    await pause(600);
+    await workerd.kill();
+    assert.equal(await stalled, "killed");
+    await workerd.start();
+    assert.equal(await workerd.ask("rowsOf", { key }), 0);
+    assert.equal((await workerd.ask("look", { keys: [] })).isWell, true);
+    assert.equal(await workerd.ask("acknowledge", { key }), key);
+  }
+});
