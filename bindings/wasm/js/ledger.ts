@@ -266,6 +266,12 @@ export class LedgerHandle {
     this.#native.declare(operation.native);
   }
 
+  /** All that is committed, under a checksum, of a ledger in memory: `Ledger.restore` makes a ledger of it again, anywhere. */
+  snapshot(): Uint8Array {
+    this.#native.commitQueued();
+    return this.#store.snapshot();
+  }
+
   suspend(): void {
     this.#native.suspend();
   }

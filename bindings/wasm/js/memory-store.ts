@@ -3,7 +3,11 @@ import { NativeFingerprint } from "./native/keyledger.js";
 import type { Durability, Store } from "./store.js";
 
 const MAGIC = new TextEncoder().encode("keyledger snapshot 1\n");
+/** 64 hexadecimal digits: of all that follows them. */
 const HASH_BYTES = 64;
+const HEAD_BYTES = MAGIC.length + HASH_BYTES;
+/** What is all zeros is left out of a snapshot, in blocks of so many bytes: a young ledger is two megabytes of them. */
+const BLOCK_BYTES = 4096;
 
 /** Bytes in memory, which are gone with the process; their snapshot is not. */
 export class MemoryStore implements Store {
@@ -11,10 +15,10 @@ export class MemoryStore implements Store {
   #bytes = new Uint8Array(0);
   #length = 0;
 
-  /** @param snapshot What `snapshot` gave. Damaged bytes are refused with `corrupt`. */
+  /** @param snapshot What `snapshot` gave. Bytes that are none throw `wrong_format`, damaged ones `corrupt`. */
   constructor(snapshot?: Uint8Array) {
     if (snapshot === undefined) return;
-    this.#bytes = checked(snapshot).slice();
+    this.#bytes = unpacked(checked(snapshot));
     this.#length = this.#bytes.length;
   }
 
@@ -44,27 +48,55 @@ export class MemoryStore implements Store {
 
   /** All that is stored, under a checksum. */
   snapshot(): Uint8Array {
-    const image = this.#bytes.subarray(0, this.#length);
-    const whole = new Uint8Array(MAGIC.length + HASH_BYTES + image.length);
+    const packed = pack(this.#bytes.subarray(0, this.#length));
+    const whole = new Uint8Array(HEAD_BYTES + packed.length);
     whole.set(MAGIC);
-    whole.set(hashOf(image), MAGIC.length);
-    whole.set(image, MAGIC.length + HASH_BYTES);
+    whole.set(hashOf(packed), MAGIC.length);
+    whole.set(packed, HEAD_BYTES);
     return whole;
   }
 }
 
-function hashOf(image: Uint8Array): Uint8Array {
-  return new TextEncoder().encode(NativeFingerprint.ofBytes([image]).hex);
+/** The length, eight bytes; then each block that is not all zeros: its number, four bytes, and its bytes. Numbers are little-endian. */
+function pack(image: Uint8Array): Uint8Array {
+  const blocks: number[] = [];
+  for (let at = 0; at < image.length; at += BLOCK_BYTES) {
+    if (image.subarray(at, at + BLOCK_BYTES).some((byte) => byte !== 0)) blocks.push(at / BLOCK_BYTES);
+  }
+  const packed = new Uint8Array(8 + blocks.length * (4 + BLOCK_BYTES));
+  const view = new DataView(packed.buffer);
+  view.setBigUint64(0, BigInt(image.length), true);
+  for (const [at, block] of blocks.entries()) {
+    const start = 8 + at * (4 + BLOCK_BYTES);
+    view.setUint32(start, block, true);
+    packed.set(image.subarray(block * BLOCK_BYTES, (block + 1) * BLOCK_BYTES), start + 4);
+  }
+  return packed;
+}
+
+function unpacked(packed: Uint8Array): Uint8Array<ArrayBuffer> {
+  const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
+  const image = new Uint8Array(Number(view.getBigUint64(0, true)));
+  for (let at = 8; at < packed.length; at += 4 + BLOCK_BYTES) {
+    const start = view.getUint32(at, true) * BLOCK_BYTES;
+    image.set(packed.subarray(at + 4, at + 4 + Math.min(BLOCK_BYTES, image.length - start)), start);
+  }
+  return image;
+}
+
+function hashOf(packed: Uint8Array): Uint8Array {
+  return new TextEncoder().encode(NativeFingerprint.ofBytes([packed]).hex);
 }
 
 function checked(snapshot: Uint8Array): Uint8Array {
-  const equal = (found: Uint8Array, wanted: Uint8Array) => found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
-  if (!equal(snapshot.subarray(0, MAGIC.length), MAGIC)) {
-    throw new KeyledgerError("wrong_format", "these bytes are no snapshot of a ledger");
+  const equal = (found: Uint8Array, wanted: Uint8Array) =>
+    found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
+  if (!(snapshot instanceof Uint8Array) || !equal(snapshot.subarray(0, MAGIC.length), MAGIC)) {
+    throw new KeyledgerError("wrong_format", "these bytes are no snapshot of a ledger, or one of a later version");
   }
-  const image = snapshot.subarray(MAGIC.length + HASH_BYTES);
-  if (!equal(snapshot.subarray(MAGIC.length, MAGIC.length + HASH_BYTES), hashOf(image))) {
+  const packed = snapshot.subarray(HEAD_BYTES);
+  if (!equal(snapshot.subarray(MAGIC.length, HEAD_BYTES), hashOf(packed))) {
     throw new KeyledgerError("corrupt", "the snapshot is damaged: its checksum is another; take an earlier one");
   }
-  return image;
+  return packed;
 }

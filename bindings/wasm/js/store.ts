@@ -1,3 +1,5 @@
+import { KeyledgerError } from "./errors.js";
+
 /** What a store promises of what was synced. */
 export type Durability = "persisted" | "best_effort" | "ephemeral";
 
@@ -24,6 +26,8 @@ export interface Store {
   open(): void | Promise<void>;
   /** Whether `open` returns a promise. Such a store stays open over `reopen`, and has no `resumeSync`. */
   readonly opensLater?: boolean;
+  /** All of it as one value, where the store can tell it. */
+  snapshot?(): Uint8Array;
 }
 
 /** Where the time comes from. */
@@ -121,6 +125,11 @@ export class GuardedStore implements Store {
     } finally {
       this.#isKept = false;
     }
+  }
+  snapshot(): Uint8Array {
+    const told = this.#open.snapshot?.();
+    if (told === undefined) throw new KeyledgerError("invalid_argument", "only a ledger in memory has a snapshot; copy its file instead");
+    return told;
   }
   /** Closes for good. */
   end(): void {

@@ -125,19 +125,6 @@ test("a wait ends when the owner settles, when its time is over, and by its sign
   assert.equal((await waiting).response.text(), "done");
 });
 
-test("a snapshot restores all that was committed, and a damaged one is refused", async (t) => {
-  const store = new MemoryStore();
-  const ledger = Ledger.on(store);
-  await ledger.run(charge, "t", "k", unchecked(), () => "done");
-  const snapshot = store.snapshot();
-  await ledger.close();
-  const restored = inMemory(t, new MemoryStore(snapshot));
-  assert.equal(restored.lookupSync(charge, "t", "k").text(), "done");
-  const damaged = snapshot.slice();
-  damaged[damaged.length >> 1] ^= 1;
-  assert.throws(() => new MemoryStore(damaged), { code: "corrupt" });
-});
-
 test("a store that throws ends a call, and leaves other ledgers of the instance usable", async (t) => {
   const other = inMemory(t);
   const store = new MemoryStore();

@@ -5,7 +5,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { scratch } from "./kit.mjs";
+import { pathToFileURL } from "node:url";
+import { folder, scratch } from "./kit.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -21,4 +22,22 @@ test("the lines for Node work, twice, and charge once", () => {
 test("the package is the same by require", () => {
   const code = 'const { Ledger } = require("keyledger"); Ledger.inMemorySync().closeSync(); console.log("closed");';
   assert.equal(execFileSync(process.execPath, ["-e", code], { cwd: scratch, encoding: "utf8" }), "closed\n");
+});
+
+test("the lines for fetch handlers work: once, again, another body, no key, nobody", async () => {
+  const [, code] = /## Fetch handlers\n[^]*?```js\n([^]*?)```/.exec(README);
+  writeFileSync(join(scratch, "readme-fetch.mjs"), code.replace('"payments.kl"', JSON.stringify(join(folder(), "payments.kl"))));
+  const { default: app } = await import(pathToFileURL(join(scratch, "readme-fetch.mjs")).href);
+  const ask = async (body, own = {}) => {
+    const headers = { authorization: "Bearer of-ada", "idempotency-key": '"key-1"', ...own };
+    const { status, headers: told } = await app.fetch(new Request("https://pay.example/charges", { method: "POST", body, headers }));
+    return [status, told.get("idempotent-replayed")];
+  };
+  assert.deepEqual(await ask('{"amount":5}'), [201, null]);
+  assert.deepEqual(await ask('{ "amount": 5 }', { "content-type": "application/json" }), [422, null]);
+  assert.deepEqual(await ask('{"amount":5}'), [201, "true"]);
+  assert.deepEqual(await ask('{"amount":6}'), [422, null]);
+  assert.deepEqual(await ask('{"amount":5}', { "idempotency-key": "" }), [400, null]);
+  assert.deepEqual(await ask('{"amount":5}', { authorization: "" }), [401, null]);
+  await app.fetch.idle();
 });

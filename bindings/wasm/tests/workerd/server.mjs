@@ -10,13 +10,16 @@ const PROGRAM = join(process.env.KEYLEDGER_PACKAGING, "node_modules/workerd/bin/
 
 /** A folder with modules, a configuration, and the storage of its objects. */
 export class Workerd {
-  /** @param modules Files by the name of their module; the first is the worker. */
-  constructor(modules) {
+  /**
+   * @param modules Files by the name of their module; the first is the worker.
+   * @param binding What the worker calls the namespace of its objects, and their class.
+   */
+  constructor(modules, binding = { name: "BOOKS", className: "Book" }) {
     this.folder = mkdtempSync(join(tmpdir(), "keyledger-workerd-"));
     process.on("exit", () => rmSync(this.folder, { recursive: true, force: true }));
     mkdirSync(join(this.folder, "storage"));
     for (const [name, from] of Object.entries(modules)) cpSync(from, join(this.folder, name), { recursive: true });
-    writeFileSync(join(this.folder, "config.capnp"), configOf(Object.keys(modules)));
+    writeFileSync(join(this.folder, "config.capnp"), configOf(Object.keys(modules), binding));
   }
 
   async start() {
@@ -51,13 +54,20 @@ export class Workerd {
   }
 }
 
+/** The installed package as modules, save what is for other platforms. */
+export function packageModules(scratch) {
+  const dist = join(scratch, "node_modules/keyledger/dist");
+  const all = Object.entries(modulesOf(dist, "keyledger")).filter(([name]) => !/cjs|node|file-store|browser|remote/.test(name));
+  return { ...Object.fromEntries(all), "keyledger/durable-object": join(dist, "durable-object.js") };
+}
+
 /** All of a folder as modules, named by their path from there. */
 export function modulesOf(folder, prefix) {
   const names = readdirSync(folder, { recursive: true }).filter((name) => /\.(m?js|wasm)$/.test(name));
   return Object.fromEntries(names.map((name) => [join(prefix, name), join(folder, name)]));
 }
 
-function configOf(names) {
+function configOf(names, { name: binding, className }) {
   const modules = names.map((name) => {
     const kind = name.endsWith(".wasm") ? "wasm" : "esModule";
     return `(name = "${name}", ${kind} = embed "${name}")`;
@@ -70,9 +80,9 @@ const config :Workerd.Config = (
 const main :Workerd.Worker = (
   compatibilityDate = "2026-01-01",
   modules = [${modules.join(", ")}],
-  durableObjectNamespaces = [(className = "Book", uniqueKey = "book", enableSql = true)],
+  durableObjectNamespaces = [(className = "${className}", uniqueKey = "objects", enableSql = true)],
   durableObjectStorage = (localDisk = "disk"),
-  bindings = [(name = "BOOKS", durableObjectNamespace = "Book")],
+  bindings = [(name = "${binding}", durableObjectNamespace = "${className}")],
 );
 `;
 }

@@ -124,6 +124,25 @@ export class Book extends DurableObject {
     return "it did not stall";
   }
 
+  /** Begins a key, sets an alarm, and throws the object out, as the platform does with one that nobody asks. */
+  async leave({ key }) {
+    const brief = Operation.repeatable("charge", { leaseMs: 50 });
+    await this.ledger.begin(brief, "tenant", key, Fingerprint.unchecked(), { memo: key });
+    await this.ctx.storage.setAlarm(Date.now() + 300);
+    await this.ctx.storage.sync();
+    this.ctx.abort("thrown out");
+  }
+
+  async alarm() {
+    for (const claim of this.ledger.recoverSync(charge, 10)) await claim.complete(claim.memo);
+    const alarms = (await this.ctx.storage.get("alarms")) ?? 0;
+    await this.ctx.storage.put("alarms", alarms + 1);
+  }
+
+  async lives() {
+    return { alarms: (await this.ctx.storage.get("alarms")) ?? 0 };
+  }
+
   rowsOf({ key }) {
     return this.ledger.scanSync("wide", { from: key, to: `${key}~`, limit: 100 }).length;
   }

@@ -1,14 +1,15 @@
 // The package in workerd, on the storage of a Durable Object: every scenario, rows written, kills in the middle of a commit.
 
 import assert from "node:assert/strict";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { kit, scratch } from "../node/kit.mjs";
 import { changesOf } from "./changes.mjs";
-import { Workerd, modulesOf } from "./server.mjs";
+import { Workerd, modulesOf, packageModules } from "./server.mjs";
 
 const TESTS = fileURLToPath(new URL("..", import.meta.url));
 const FILES = new URL("../../../conformance/", import.meta.url);
@@ -17,10 +18,9 @@ const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
 const read = (name) => JSON.parse(readFileSync(new URL(name, FILES), "utf8"));
 const namesOf = (folder) => readdirSync(new URL(folder, FILES)).filter((name) => name.endsWith(".json"));
 
-const dist = Object.entries(modulesOf(join(scratch, "node_modules/keyledger/dist"), "keyledger"));
 const workerd = new Workerd({
   "worker.mjs": join(TESTS, "workerd/worker.mjs"),
-  ...Object.fromEntries(dist.filter(([name]) => !/cjs|node|file-store/.test(name))),
+  ...packageModules(scratch),
   ...modulesOf(join(TESTS, "conformance"), "conformance"),
   ...modulesOf(join(TESTS, "http"), "http"),
 });
@@ -97,4 +97,37 @@ test("a commit that is killed in its middle, or before the turn has ended, has s
     assert.equal((await workerd.ask("look", { keys: [] })).isWell, true);
     assert.equal(await workerd.ask("acknowledge", { key }), key);
   }
+});
+
+test("an object that was thrown out is woken by its alarm, and finds what its ledger has (R3)", async () => {
+  const key = "left-open";
+  await workerd.ask("leave", { key }).catch(() => undefined);
+  for (let tries = 0; ; tries++) {
+    const { missing } = await workerd.ask("look", { keys: [key] });
+    if (missing.length === 0) break;
+    assert.ok(tries < 100, "the alarm did not come");
+    await pause(100);
+  }
+  assert.ok((await workerd.ask("lives")).alarms >= 1);
+});
+
+test("the lines of the README for Durable Objects work", async (t) => {
+  const readme = readFileSync(join(TESTS, "../README.md"), "utf8");
+  const [, code] = /## Durable Objects\n\n```js\n([^]*?)```/.exec(readme);
+  const folder = mkdtempSync(join(tmpdir(), "keyledger-readme-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "readme.js"), code);
+  const modules = { "readme.js": join(folder, "readme.js"), ...packageModules(scratch) };
+  const server = await new Workerd(modules, { name: "PAYMENTS", className: "Payments" }).start();
+  t.after(() => server.kill());
+  const ask = async () => {
+    const headers = { "idempotency-key": '"key-1"' };
+    const told = await fetch(`${server.url}/charges`, { method: "POST", body: '{"amount":5}', headers });
+    return [told.status, await told.json(), told.headers.get("idempotent-replayed")];
+  };
+  assert.deepEqual(await ask(), [201, { charged: 5 }, null]);
+  assert.deepEqual(await ask(), [201, { charged: 5 }, "true"]);
+  await server.kill();
+  await server.start();
+  assert.deepEqual(await ask(), [201, { charged: 5 }, "true"]);
 });
