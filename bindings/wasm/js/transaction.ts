@@ -1,3 +1,4 @@
+import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
 import type { Enqueued, Outbox, Wishes } from "./outbox.js";
@@ -78,15 +79,24 @@ export type Change =
   | readonly [verb: "delete", table: string, key: Uint8Array]
   | readonly [verb: "compareAndSet", table: string, key: Uint8Array, expected: Uint8Array | null, value: Uint8Array | null];
 
-/** Changes of rows as a value: all of them are made, or none. */
+/** A request in a batch: it is of an outbox of this thread. */
+type Enqueueing = readonly [verb: "enqueue", outbox: Outbox, request: Outgoing, wishes: Wishes];
+
+/** Changes of rows, and requests to be sent, as a value: all of them are made, or none. */
 export class Batch {
-  /** @internal */
-  readonly changes: Change[] = [];
+  readonly #all: (Change | Enqueueing)[] = [];
+
+  /** For another thread. @internal */
+  get changes(): Change[] {
+    const isChange = (one: Change | Enqueueing): one is Change => one[0] !== "enqueue";
+    if (this.#all.every(isChange)) return this.#all;
+    throw new KeyledgerError("invalid_argument", "a batch with a request is for the ledger that has its outbox");
+  }
 
   /** @internal */
   static of(changes: readonly Change[]): Batch {
     const batch = new Batch();
-    batch.changes.push(...changes);
+    batch.#all.push(...changes);
     return batch;
   }
 
@@ -101,14 +111,13 @@ export class Batch {
   }
   /** A request to be sent once the batch is on disk. */
   enqueue(outbox: Outbox, request: Outgoing, wishes: Wishes): this {
-    this.native.enqueue(outbox.asked(request, wishes));
-    return this;
+    return this.#with("enqueue", outbox, request, wishes);
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
     return this.#with("compareAndSet", table, toBytes(key), orNull(expected), orNull(value));
   }
-  #with(...change: Change): this {
-    this.changes.push(change);
+  #with(...change: Change | Enqueueing): this {
+    this.#all.push(change);
     return this;
   }
 
@@ -124,7 +133,13 @@ export class Batch {
   /** @internal */
   get native(): NativeBatch {
     const native = new NativeBatch();
-    for (const [verb, table, key, first, second] of this.changes) {
+    for (const one of this.#all) {
+      if (one[0] === "enqueue") {
+        const [, outbox, request, wishes] = one;
+        native.enqueue(outbox.asked(request, wishes));
+        continue;
+      }
+      const [verb, table, key, first, second] = one;
       if (verb === "put") native.put(table, key, first);
       else if (verb === "insertUnique") native.insertUnique(table, key, first);
       else if (verb === "delete") native.delete(table, key);

@@ -10,7 +10,7 @@ after(() => server.close());
 
 const FOLDER = new URL("../../../conformance/", import.meta.url);
 const only = process.env.KEYLEDGER_SCENARIOS ?? "";
-const names = readdirSync(FOLDER).filter((name) => /^(?!outbox|http|vectors).*\.json$/.test(name) && name.startsWith(only));
+const names = readdirSync(FOLDER).filter((name) => /^(?!http|vectors).*\.json$/.test(name) && name.startsWith(only));
 
 test("every scenario of the core passes in a worker of a browser, in memory and in a file, and every vector", async (t) => {
   const context = await launch(profile());
