@@ -74,7 +74,11 @@ function configOf(names, { name: binding, className }) {
   });
   return `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
-  services = [(name = "main", worker = .main), (name = "disk", disk = (path = "storage", writable = true))],
+  services = [
+    (name = "main", worker = .main),
+    (name = "disk", disk = (path = "storage", writable = true)),
+    (name = "internet", network = (allow = ["public", "private"])),
+  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const main :Workerd.Worker = (

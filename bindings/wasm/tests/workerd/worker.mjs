@@ -124,23 +124,37 @@ export class Book extends DurableObject {
     return "it did not stall";
   }
 
-  /** Begins a key, sets an alarm, and throws the object out, as the platform does with one that nobody asks. */
-  async leave({ key }) {
+  get driver() {
+    return this.ledger.outbox({ backoff: { baseMs: 400, capMs: 800, multiplier: 2 } }).driver("ada", new kit.FetchTransport());
+  }
+
+  /** Begins a key, enqueues requests, sets an alarm, and throws the object out, as the platform does with one that nobody asks. */
+  async leave({ key, url, count }) {
     const brief = Operation.repeatable("charge", { leaseMs: 50 });
     await this.ledger.begin(brief, "tenant", key, Fingerprint.unchecked(), { memo: key });
-    await this.ctx.storage.setAlarm(Date.now() + 300);
+    const outbox = this.ledger.outbox();
+    for (let at = 0; at < count; at++) {
+      const request = new Request(`${url}/charges`, { method: "POST", body: `charge ${at}` });
+      await outbox.enqueue(request, { scope: "ada", operation: "charge", purpose: `charge ${at}` });
+    }
+    await this.ctx.storage.setAlarm(Date.now() + 200);
     await this.ctx.storage.sync();
     this.ctx.abort("thrown out");
   }
 
   async alarm() {
+    const { storage } = this.ctx;
     for (const claim of this.ledger.recoverSync(charge, 10)) await claim.complete(claim.memo);
-    const alarms = (await this.ctx.storage.get("alarms")) ?? 0;
-    await this.ctx.storage.put("alarms", alarms + 1);
+    const instances = new Set((await storage.get("instances")) ?? []).add((this.name ??= crypto.randomUUID()));
+    await storage.put("instances", [...instances]);
+    const next = await this.driver.tick();
+    if (next !== null) await storage.setAlarm(next);
   }
 
-  async lives() {
-    return { alarms: (await this.ctx.storage.get("alarms")) ?? 0 };
+  async sent() {
+    const entries = [...this.ledger.outbox().listSync({ scope: "ada" })];
+    const settled = entries.filter(({ state }) => state === "answered").length;
+    return { settled, instances: ((await this.ctx.storage.get("instances")) ?? []).length };
   }
 
   rowsOf({ key }) {
