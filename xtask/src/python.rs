@@ -106,9 +106,9 @@ impl Place {
 
     fn pytest(&self, words: &[String]) -> Step {
         let mut step = self.python(&["-m", "pytest", "--rootdir", FOLDER, "--config-file"]);
-        step.command.arg(format!("{FOLDER}/pyproject.toml")).args(words);
+        step.command.arg(format!("{FOLDER}/pyproject.toml")).args(words).env("KEYLEDGER_WHEEL", self.wheels());
         if words.is_empty() {
-            step.command.args(["--durations=10", "-q", &format!("{FOLDER}/tests")]);
+            step.command.args(["--durations=15", "-q", &format!("{FOLDER}/tests")]);
         }
         step
     }
