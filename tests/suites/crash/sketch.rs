@@ -119,12 +119,16 @@ impl Sketch {
     pub(crate) fn fits(&self, view: &RecordView, fences: u64) -> bool {
         let steps = view.steps().iter().map(|step| (step.name.as_str(), step.value.as_slice()));
         let kept = (view.settled_at_ms(), view.retained_until_ms(), view.gone_at_ms());
-        (view.state(), view.effect(), view.attempt()) == (self.state, self.effect, self.attempt)
+        // Section 4: a lapsed AtMostOnce record counts as parked.
+        let is_lost = view.is_lapsed() && (self.state, self.effect) == (StateName::InProgress, Effect::AtMostOnce);
+        let lost = (StateName::Parked, Some(names::OWNER_LOST));
+        let (state, reason) = if is_lost { lost } else { (self.state, self.reason.as_deref()) };
+        (view.state(), view.effect(), view.attempt()) == (state, self.effect, self.attempt)
             && self.fence.map_or(view.fence() > fences, |fence| fence == view.fence())
             && view.memo() == self.memo
             && steps.eq(self.steps.iter().map(|(name, value)| (name.as_str(), value.as_slice())))
             && view.response() == self.response.as_ref()
-            && view.parked().map(|(reason, _)| reason.as_str()) == self.reason.as_deref()
+            && view.parked().map(|(reason, _)| reason.as_str()) == reason
             && view.audit().len() == self.audit
             && view.lease_end_ms().is_none_or(|end| self.lease_ends.contains(&end))
             && kept == (self.kept.map(|at| at.0), self.kept.map(|at| at.1), self.kept.map(|at| at.2))
