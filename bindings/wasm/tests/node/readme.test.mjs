@@ -1,12 +1,14 @@
 // The blocks of README.md, run as they stand in the scratch project.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { promisify } from "node:util";
 import { pathToFileURL } from "node:url";
 import { folder, scratch } from "./kit.mjs";
+import { server } from "./outbox-kit.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -17,6 +19,17 @@ test("the lines for Node work, twice, and charge once", () => {
   const run = () => execFileSync(process.execPath, ["readme.mjs"], { cwd: scratch, encoding: "utf8" });
   assert.equal(run(), "{ charged: 1200 }\n");
   assert.equal(run(), "{ charged: 1200 }\n");
+});
+
+test("the lines for the outbox work, twice, and ask the server once", async (t) => {
+  const { seen, url } = await server(t, [{ status: 201 }]);
+  const [, code] = /## Outbox\n\n```js\n([^]*?)```/.exec(README);
+  writeFileSync(join(scratch, "readme-outbox.mjs"), code.replace("https://bank.example/charges", url));
+  rmSync(join(scratch, "outgoing.kl"), { force: true });
+  const run = () => promisify(execFile)(process.execPath, ["readme-outbox.mjs"], { cwd: scratch });
+  assert.equal((await run()).stdout, "201\n");
+  assert.equal((await run()).stdout, "201\n");
+  assert.equal(seen.length, 1);
 });
 
 test("the package is the same by require", () => {
