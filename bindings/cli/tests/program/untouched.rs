@@ -25,7 +25,7 @@ const LOOKS: [&[&str]; 13] = [
     &["show", "user-17", "POST /v1/charges", "asked-the-bank"],
     &["check"],
     &["export"],
-    &["watch", "--times", "2", "--every", "1ms"],
+    &["watch", "--times", "2", "--every", "10ms"],
     &["outbox", "list"],
     &["outbox", "show", "1"],
     &["show", "nobody", "POST /v1/charges", "nothing"],
