@@ -48,7 +48,7 @@ class Ledger(_native.Ledger):
         *,
         shared: bool = False,
         clock: ManualClock | None = None,
-        admin_socket: bool = False,
+        admin_socket: bool | str | os.PathLike[str] = False,
         max_response_bytes: int | None = None,
         cache_bytes: int | None = None,
     ) -> None:
