@@ -630,10 +630,12 @@ class RecordView:
         """Whose record it is."""
     @property
     def state(self) -> _State:
-        """`in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`. A lapsed record is still in progress."""
+        """`in_progress`, `released`, `completed`, `failed`, `parked` or `tombstone`. A lapsed record is still in progress,
+        save an AtMostOnce one, which counts as parked.
+        """
     @property
     def is_lapsed(self) -> bool:
-        """In progress, with a lease that is over."""
+        """Stored as in progress, with a lease that is over."""
     @property
     def is_volatile(self) -> bool:
         """Kept in memory alone (E2)."""
