@@ -116,6 +116,35 @@ test("a drain is ended by its signal, and by what its progress throws, after wha
   assert.equal(outbox.stats().counts.answered, 2);
 });
 
+test("whoever is online again looks at once, though its timers slept (O11)", async (t) => {
+  const events = new EventTarget();
+  const platform = {
+    navigator: { onLine: true },
+    addEventListener: (name, listener) => events.addEventListener(name, listener),
+    removeEventListener: (name, listener) => events.removeEventListener(name, listener),
+  };
+  for (const [name, value] of Object.entries(platform)) {
+    const before = Object.getOwnPropertyDescriptor(globalThis, name);
+    Object.defineProperty(globalThis, name, { value, configurable: true });
+    t.after(() => (before ? Object.defineProperty(globalThis, name, before) : delete globalThis[name]));
+  }
+  const clock = new ManualClock(1_000_000_000_000);
+  clock.sleepMs = () => 1e9;
+  const outbox = inMemory(t, { backoff: { baseMs: 1000, capMs: 1000, multiplier: 1 } }, { clock });
+  const transport = new ScriptedTransport([retry("busy"), yes("done")]);
+  await outbox.enqueue("x", WISHES);
+  const driver = outbox.driver("user-7", transport).start();
+  while (outbox.stats().counts.pending === 0 || transport.sent.length === 0) await after(1);
+  clock.advance(1000);
+  await after(30);
+  assert.equal(transport.sent.length, 1);
+  events.dispatchEvent(new Event("online"));
+  assert.equal((await outbox.result(1, { timeoutMs: 5000 })).text(), "done");
+  await driver.stop();
+  events.dispatchEvent(new Event("online"));
+  assert.equal(driver.isRunning, false);
+});
+
 test("a tick sends what is due, and says when to come again (O11)", async (t) => {
   const clock = new ManualClock(1_000_000_000_000);
   const outbox = inMemory(t, { backoff: { baseMs: 1000, capMs: 1000, multiplier: 1 } }, { clock });
