@@ -52,7 +52,7 @@ export class Book extends DurableObject {
         return Ledger.openSync(storage, options);
       },
       copy: () => void (left = rows()),
-      bytes: () => imageOf(rows()),
+      bytes: () => joined(rows()),
     });
   }
 
@@ -162,11 +162,16 @@ export class Book extends DurableObject {
   }
 }
 
-function imageOf(rows) {
-  const length = new DataView(rows.find(({ page }) => page === -1).bytes).getFloat64(0);
-  const image = new Uint8Array(length);
-  for (const { page, bytes } of rows) if (page >= 0) image.set(new Uint8Array(bytes), page * 4096);
-  return image;
+/** All rows as one, to tell whether any of them has changed. */
+function joined(rows) {
+  const stride = 8 + 4096;
+  const whole = new Uint8Array(rows.length * stride);
+  const view = new DataView(whole.buffer);
+  for (const [at, { page, bytes }] of rows.entries()) {
+    view.setFloat64(at * stride, page);
+    whole.set(new Uint8Array(bytes), at * stride + 8);
+  }
+  return whole;
 }
 
 function fromHex(hex) {
