@@ -1,16 +1,25 @@
-// What tsc does not do: the form for `require`, which is one file.
-import { copyFileSync } from "node:fs";
+// What tsc does not do: the form for `require`, which is one file, and its types.
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 await build({
   entryPoints: ["dist/node.js"],
-  outfile: "dist/node.cjs",
+  outfile: "dist/cjs/node.js",
   bundle: true,
   platform: "node",
   format: "cjs",
   target: "node20",
-  banner: { js: 'const keyledgerUrl = require("node:url").pathToFileURL(__filename).href;' },
+  banner: {
+    js: 'const keyledgerUrl = require("node:url").pathToFileURL(require("node:path").join(__dirname, "..", "node.js")).href;',
+  },
   define: { "import.meta.url": "keyledgerUrl" },
   logLevel: "warning",
 });
-copyFileSync("dist/node.d.ts", "dist/node.d.cts");
+
+// The same types, of a folder whose files are CommonJS.
+writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
+mkdirSync("dist/cjs/native");
+for (const folder of ["", "native/"]) {
+  const types = readdirSync(`dist/${folder}`).filter((name) => name.endsWith(".d.ts"));
+  for (const name of types) cpSync(`dist/${folder}${name}`, `dist/cjs/${folder}${name}`);
+}

@@ -1,5 +1,6 @@
 //! What was asked, as 32 bytes: to tell a retry from another request under the same key (section 8).
 
+mod double;
 mod error;
 mod frames;
 mod http;
@@ -12,6 +13,8 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+#[cfg(all(target_arch = "wasm32", feature = "host-numbers"))]
+pub use double::{HostNumbers, numbers_by_host};
 pub use error::{FingerprintError, FingerprintErrorReason, JSON_DEPTH_MAX, Place};
 pub(crate) use frames::Frames;
 pub use http::HttpRequest;

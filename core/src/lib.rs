@@ -63,6 +63,8 @@ pub use driver::{AsyncDriver, DrainProgress, Drained, DriverError, Stop};
 pub use driver::{Driver, DriverHandle};
 pub use entry::{Enqueued, EntryId, EntryView};
 pub use error::{Error, ErrorCode, Result};
+#[cfg(all(target_arch = "wasm32", feature = "host-numbers"))]
+pub use fingerprint::{HostNumbers, numbers_by_host};
 pub use janitor::{Growth, Janitor, JanitorBuilder, Recovered, Tick};
 pub use ledger::{
     Builder, Cursor, ErrorMeans, Filter, Forgotten, KeyAdvice, Ledger, Page, RecordView, Refused, RunError, StateName,

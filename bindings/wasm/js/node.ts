@@ -14,6 +14,9 @@ export { FileStore, type Locking } from "./file-store.js";
 initSync({ module: readFileSync(new URL("./native/keyledger_bg.wasm", import.meta.url)) });
 useErrors();
 
+/** Nothing to wait for: here the module is loaded by the import. */
+export async function load(): Promise<void> {}
+
 /** How a ledger is opened in Node. */
 export interface OpenOptions extends LedgerOptions {
   /** `none` only where something else sees to it that nobody opens the file twice. */

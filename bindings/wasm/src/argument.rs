@@ -6,11 +6,12 @@ use keyledger::{Effect, Error, Key, KeyId, Response, Scope};
 use wasm_bindgen::prelude::*;
 
 use crate::error::{Told, refused, thrown};
+use crate::numbers::shortest;
 
 /// A span in milliseconds; `Infinity` is as long as it takes.
 pub(crate) fn span(ms: f64) -> Told<Duration> {
     if ms.is_nan() || ms < 0.0 {
-        return Err(thrown(&Error::InvalidArgument(format!("a span of {ms} ms; it must be zero or more"))));
+        return Err(thrown(&Error::InvalidArgument(format!("a span of {} ms; it must be zero or more", shortest(ms)))));
     }
     Ok(Duration::try_from_secs_f64(ms / 1000.0).map_or(Duration::MAX, whole_ms))
 }
@@ -24,7 +25,7 @@ fn whole_ms(span: Duration) -> Duration {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked, and as saturates")]
 pub(crate) fn count(of: &str, number: f64) -> Told<usize> {
     if number.is_nan() || number < 0.0 {
-        return Err(thrown(&Error::InvalidArgument(format!("{of} of {number}; it must be zero or more"))));
+        return Err(thrown(&Error::InvalidArgument(format!("{of} of {}; it must be zero or more", shortest(number)))));
     }
     Ok(number as usize)
 }

@@ -21,6 +21,7 @@ mod http;
 mod keeping;
 mod ledger;
 mod looking;
+mod numbers;
 mod object;
 mod operation;
 mod outbox;

@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use super::double;
 use super::error::{FingerprintError, FingerprintErrorReason, JSON_DEPTH_MAX};
 use super::number;
 
@@ -72,7 +73,7 @@ impl<'a> Json<'a> {
             Self::Null => out.extend_from_slice(b"null"),
             Self::Bool(true) => out.extend_from_slice(b"true"),
             Self::Bool(false) => out.extend_from_slice(b"false"),
-            Self::Number(number) => out.extend_from_slice(ryu_js::Buffer::new().format_finite(*number).as_bytes()),
+            Self::Number(number) => out.extend_from_slice(double::shortest(*number).as_bytes()),
             Self::Text(text) => write_text(text, out),
             Self::Array(items) => write_array(items, out),
             Self::Object(members) => write_object(members, out),

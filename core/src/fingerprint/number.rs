@@ -2,6 +2,7 @@
 
 use serde_json::Number;
 
+use super::double;
 use super::error::FingerprintErrorReason;
 
 /// Every integer of so many characters is a double: 10^15 is below 2^53.
@@ -13,7 +14,7 @@ const EXACT_CHARACTERS: usize = 15;
 /// for the whole program to choose), so the text is read here. Only a number written as an integer, without fraction
 /// and exponent, has to be exact: `1e23` is read as the nearest double by everybody, `100000000000000000000001` is not.
 pub(super) fn of_text(text: &str) -> Result<f64, FingerprintErrorReason> {
-    let number: f64 = text.parse().expect("a number of JSON is one of Rust");
+    let number = double::of_text(text);
     if !number.is_finite() {
         return Err(FingerprintErrorReason::NotFinite);
     }
@@ -36,6 +37,6 @@ fn is_integer(text: &str) -> bool {
 }
 
 fn is_exact(text: &str, number: f64) -> bool {
-    // With precision 0, Rust writes all digits of the integer that the double is. JSON has no leading zeros.
-    text.len() <= EXACT_CHARACTERS || format!("{number:.0}") == text
+    // JSON has no leading zeros.
+    text.len() <= EXACT_CHARACTERS || double::digits(number) == text
 }

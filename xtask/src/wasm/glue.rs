@@ -1,5 +1,6 @@
 //! What stands between JavaScript and the module: one file that runs on every platform.
 
+use super::order;
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -14,8 +15,9 @@ pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
     let mut glue = Bindgen::new();
     glue.input_path(module).web(true)?;
     glue.out_name("keyledger").typescript(true).omit_default_module_path(false);
-    glue.remove_name_section(true).remove_producers_section(true);
+    glue.remove_producers_section(true);
     glue.generate(folder)?;
+    order::reorder(&folder.join("keyledger_bg.wasm"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -8,7 +8,8 @@ use ::redb::{Database, TableDefinition};
 use super::errors;
 use crate::store::StoreError;
 
-const TABLE: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("scrub");
+// Of the types that the other tables have: redb's trees are compiled once for each pair of types.
+const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("scrub");
 
 // One row fills one page; a second does not fit beside it.
 const ROW: [u8; 4000] = [0; 4000];
@@ -36,7 +37,7 @@ fn fill(database: &Database, rows: std::ops::Range<u64>) -> Result<(), StoreErro
     {
         let mut table = transaction.open_table(TABLE).map_err(errors::of_table)?;
         for row in rows {
-            table.insert(row, ROW.as_slice()).map_err(errors::of_storage)?;
+            table.insert(row.to_be_bytes().as_slice(), ROW.as_slice()).map_err(errors::of_storage)?;
         }
     }
     transaction.commit().map_err(errors::of_commit)

@@ -1,0 +1,126 @@
+// A scratch project of each tool and runtime installs the tarball and runs three lines.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+/** Where the tools are installed, and the projects are made. */
+const PLACE = process.env.KEYLEDGER_PACKAGING;
+const TARBALL = process.env.KEYLEDGER_TARBALL;
+
+const LINES = `
+const ledger = await Ledger.inMemory();
+const answer = await ledger.run(Operation.repeatable("charge"), "tenant", "key", Fingerprint.ofJson({ amount: 1.5 }), () => "charged");
+console.log(answer.text(), ledger.durability());
+`;
+const PROGRAM = `import { Fingerprint, Ledger, Operation } from "keyledger";${LINES}`;
+const ON_FILE = PROGRAM.replace("Ledger.inMemory()", 'Ledger.open("payments.kl")');
+// What a browser is given is the ledger that all tabs share, with its worker; memory is what can be run without a browser.
+const FOR_PAGES = PROGRAM.replace('"keyledger";', '"keyledger/memory";\nimport { Ledger as OfAllTabs } from "keyledger";').replace(
+  "console.log(",
+  "if (OfAllTabs !== Ledger) console.log(",
+);
+const IN_MEMORY = "charged ephemeral\n";
+const IN_FILE = "charged persisted\n";
+
+const tool = (name) => join(PLACE, "node_modules", ".bin", name);
+const run = (folder, program, args, options = {}) =>
+  execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: 120_000, ...options });
+
+/** A project with the package installed, and these files. */
+function project(name, files) {
+  const folder = join(PLACE, name);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const manifest = { name: `scratch-${name}`, private: true, type: name === "node-cjs" ? "commonjs" : "module" };
+  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
+  run(folder, "npm", ["install", "--offline", "--no-save", "--no-audit", "--no-fund", "--silent", TARBALL], { shell: process.platform === "win32" });
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  return folder;
+}
+
+/** Runs what a bundler wrote for browsers; `fetch` takes what it asks for from the folder that would be served. */
+function served(folder, file) {
+  const fetching = `
+    import { readFileSync } from "node:fs";
+    globalThis.fetch = async (url) => new Response(readFileSync(new URL(url)), { headers: { "content-type": "application/wasm" } });
+    await import(${JSON.stringify(pathToFileURL(join(folder, file)).href)});
+  `;
+  return run(folder, process.execPath, ["--input-type=module", "-e", fetching]);
+}
+
+before(() => assert.ok(PLACE && TARBALL, "run by `cargo xtask wasm`, which makes the tarball and installs the tools"));
+
+test("Node, by import", () => {
+  assert.equal(run(project("node-esm", { "main.js": ON_FILE }), process.execPath, ["main.js"]), IN_FILE);
+});
+
+test("Node, by require", () => {
+  const program = `const { Fingerprint, Ledger, Operation } = require("keyledger"); (async () => {${LINES}})();`;
+  assert.equal(run(project("node-cjs", { "main.js": program }), process.execPath, ["main.js"]), IN_MEMORY);
+});
+
+test("Bun", () => {
+  assert.equal(run(project("bun", { "main.js": ON_FILE }), tool("bun"), ["run", "main.js"]), IN_FILE);
+});
+
+test("Deno", () => {
+  const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
+  assert.equal(run(project("deno", { "main.js": ON_FILE }), tool("deno"), ["run", "--allow-all", "main.js"], { env }), IN_FILE);
+});
+
+test("esbuild, for browsers, with the module beside the bundle", async () => {
+  const folder = project("esbuild", { "main.js": FOR_PAGES });
+  run(folder, tool("esbuild"), ["main.js", "--bundle", "--format=esm", "--outfile=out/main.js", "--log-level=warning"]);
+  cpSync(join(folder, "node_modules/keyledger/dist/native/keyledger_bg.wasm"), join(folder, "out/keyledger_bg.wasm"));
+  assert.equal(served(folder, "out/main.js"), IN_MEMORY);
+});
+
+test("Vite, for browsers", () => {
+  const html = '<script type="module" src="./main.js"></script>';
+  // Without its preloading, which asks for a document before anything else.
+  const config = 'export default { base: "./", logLevel: "error", build: { modulePreload: false } };';
+  const folder = project("vite", { "main.js": FOR_PAGES, "index.html": html, "vite.config.js": config });
+  run(folder, tool("vite"), ["build"]);
+  const [bundle] = readdirSync(join(folder, "dist/assets")).filter((name) => name.endsWith(".js"));
+  assert.equal(served(folder, join("dist/assets", bundle)), IN_MEMORY);
+});
+
+test("webpack, for browsers", () => {
+  const config = `
+    import webpack from "webpack";
+    const settings = {
+      mode: "production", target: "web", entry: "./main.js", experiments: { outputModule: true }, performance: false,
+      output: { path: process.cwd() + "/out", filename: "main.js", module: true, publicPath: "auto" },
+    };
+    webpack(settings, (error, stats) => {
+      if (!error && !stats.hasErrors()) return;
+      console.error(error ?? stats.toString());
+      process.exitCode = 1;
+    });
+  `;
+  const folder = project("webpack", { "main.js": FOR_PAGES, "build.js": config });
+  run(folder, process.execPath, ["build.js"]);
+  assert.equal(served(folder, "out/main.js"), IN_MEMORY);
+});
+
+test("workerd, with the module as an import", () => {
+  const worker = PROGRAM.replace(LINES, `export default { async test() {${LINES}} };`);
+  const config = `
+    using Workerd = import "/workerd/workerd.capnp";
+    const config :Workerd.Config = (services = [(name = "main", worker = (
+      compatibilityDate = "2026-01-01",
+      modules = [
+        (name = "main.js", esModule = embed "out/main.js"),
+        (name = "keyledger_bg.wasm", wasm = embed "out/keyledger_bg.wasm"),
+      ],
+    ))]);
+  `;
+  const folder = project("workerd", { "main.js": worker, "config.capnp": config });
+  const bundle = ["--bundle", "--format=esm", "--conditions=workerd", "--loader:.wasm=copy", "--asset-names=[name]"];
+  run(folder, tool("esbuild"), ["main.js", "--outfile=out/main.js", "--log-level=warning", ...bundle]);
+  assert.equal(run(folder, tool("workerd"), ["test", "config.capnp"]), IN_MEMORY);
+});
