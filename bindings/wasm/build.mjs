@@ -1,5 +1,6 @@
 // What tsc does not do: the form for `require`, which is one file, and its types.
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
 
 await build({
@@ -17,9 +18,6 @@ await build({
 });
 
 // The same types, of a folder whose files are CommonJS.
+const types = readdirSync("dist", { recursive: true }).filter((name) => name.endsWith(".d.ts"));
+for (const name of types) cpSync(join("dist", name), join("dist/cjs", name));
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
-mkdirSync("dist/cjs/native");
-for (const folder of ["", "native/"]) {
-  const types = readdirSync(`dist/${folder}`).filter((name) => name.endsWith(".d.ts"));
-  for (const name of types) cpSync(`dist/${folder}${name}`, `dist/cjs/${folder}${name}`);
-}

@@ -3,6 +3,7 @@
 mod browser;
 mod glue;
 mod order;
+mod packaging;
 
 use crate::interrupt;
 use crate::project::{Project, cargo};
@@ -91,6 +92,7 @@ impl Place {
             all.push(self.node_test(tests));
             if tests.is_empty() {
                 all.extend(browser::steps(self));
+                all.extend(packaging::steps(self));
             }
             if !self.is_quick {
                 let mut weigh = cargo();
@@ -152,7 +154,7 @@ impl Place {
         let _ = std::fs::remove_dir_all(scratch.join("node_modules"));
         let _ =
             std::fs::write(scratch.join("package.json"), r#"{"name": "scratch", "private": true, "type": "module"}"#);
-        let tarball = self.folder().join(format!("keyledger-{}.tgz", env!("CARGO_PKG_VERSION")));
+        let tarball = self.folder().join(tarball_name());
         let mut install = self.npm(&["install", "--no-save", "--no-audit", "--no-fund", "--offline"]);
         install.command.arg(tarball).current_dir(&scratch);
         vec![install]
@@ -178,6 +180,10 @@ impl Place {
         npm.args(words).current_dir(&self.package);
         Step::new(npm)
     }
+}
+
+fn tarball_name() -> String {
+    format!("keyledger-{}.tgz", env!("CARGO_PKG_VERSION"))
 }
 
 /// The test files of a folder.
