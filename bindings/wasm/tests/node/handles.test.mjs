@@ -139,13 +139,14 @@ test("a store that throws ends a call, and leaves other ledgers of the instance 
 test("the stored answer is looked up in less than 5 us", async (t) => {
   const ledger = inMemory(t);
   await ledger.run(charge, "t", "k", unchecked(), () => "done");
-  const batches = Array.from({ length: 20 }, () => {
+  // In rounds so short that many of them are not interrupted, however busy the machine is.
+  const rounds = Array.from({ length: 1000 }, () => {
     const start = performance.now();
-    for (let at = 0; at < 5000; at++) ledger.lookupSync(charge, "t", "k");
-    return ((performance.now() - start) * 1000) / 5000;
+    for (let at = 0; at < 100; at++) ledger.lookupSync(charge, "t", "k");
+    return ((performance.now() - start) * 1000) / 100;
   });
-  const best = Math.min(...batches);
-  console.log(`lookupSync: ${best.toFixed(2)} us, the best of 20 batches of 5000`);
+  const best = rounds.sort((left, right) => left - right)[50];
+  console.log(`lookupSync: ${best.toFixed(2)} us; of 1000 rounds of 100 each, 50 were quicker`);
   assert.ok(best < 5);
 });
 
