@@ -50,7 +50,9 @@ mod tests {
 
     #[test]
     fn no_word_is_misspelt() {
-        let files = tree::files().into_iter().filter(|file| !file.path.ends_with("/misspellings.txt"));
+        // A lock file's hashes are letters that happen to be words.
+        let no_prose = ["/misspellings.txt", "/package-lock.json"];
+        let files = tree::files().into_iter().filter(|file| !no_prose.iter().any(|name| file.path.ends_with(name)));
         refuse(&offences(&files.collect::<Vec<_>>()));
     }
 

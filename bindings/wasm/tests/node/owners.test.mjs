@@ -18,15 +18,13 @@ const files = folder();
 const told = {
   "a worker thread": async (path) => {
     const thread = new Worker(CHILD, { workerData: path });
-    const [answer] = await once(thread, "message");
-    await once(thread, "exit");
+    const [[answer]] = await Promise.all([once(thread, "message"), once(thread, "exit")]);
     return answer;
   },
   "a worker of cluster": async (path) => {
     cluster.setupPrimary({ exec: CHILD, args: [path] });
     const worker = cluster.fork();
-    const [answer] = await once(worker, "message");
-    await once(worker, "exit");
+    const [[answer]] = await Promise.all([once(worker, "message"), once(worker, "exit")]);
     return answer;
   },
 };
