@@ -38,4 +38,13 @@ export class Ledger extends LedgerHandle {
     await load();
     return Ledger.inMemorySync(options);
   }
+  /** A ledger in memory that begins with what `snapshot` told, once the module is loaded. Damaged bytes throw `corrupt`, others `wrong_format`. */
+  static restoreSync(snapshot: Uint8Array, options?: MemoryOptions): Ledger {
+    return Ledger.on(new MemoryStore(snapshot), options);
+  }
+  /** Loads the module too. */
+  static async restore(snapshot: Uint8Array, options?: MemoryOptions): Promise<Ledger> {
+    await load();
+    return Ledger.restoreSync(snapshot, options);
+  }
 }

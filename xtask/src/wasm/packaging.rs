@@ -2,7 +2,7 @@
 
 use super::{Place, tarball_name};
 use crate::test::parts::Step;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What says which tools, of which versions, from where.
@@ -39,7 +39,16 @@ pub(super) fn steps(place: &Place) -> Vec<Step> {
     node.args(["--test", "--test-reporter=spec"]).args(super::tests_in(&sources));
     node.env("KEYLEDGER_PACKAGING", &folder).env("KEYLEDGER_TARBALL", &tarball);
     let install = (!is_installed).then_some(install);
-    install.into_iter().chain([publint, types, node].map(Step::new)).collect()
+    install.into_iter().chain([publint, types, node, runtimes(place, &folder)].map(Step::new)).collect()
+}
+
+/// Every scenario in Deno, in Bun, and in workerd on the storage of an object, which is killed there.
+fn runtimes(place: &Place, tools: &Path) -> Command {
+    let tests = ["tests/runtimes", "tests/workerd"].map(|folder| super::tests_in(&place.package.join(folder)));
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=spec"]).args(tests.concat());
+    node.env("KEYLEDGER_PACKAGING", tools).env("KEYLEDGER_SCRATCH", place.scratch());
+    node
 }
 
 /// Whether the tools that are there are those that are asked for: half a gigabyte is not fetched twice.

@@ -57,7 +57,7 @@ export class Workerd {
 /** The installed package as modules, save what is for other platforms. */
 export function packageModules(scratch) {
   const dist = join(scratch, "node_modules/keyledger/dist");
-  const all = Object.entries(modulesOf(dist, "keyledger")).filter(([name]) => !/cjs|node|file-store|browser|remote/.test(name));
+  const all = Object.entries(modulesOf(dist, "keyledger")).filter(([name]) => !/cjs|node|file-store|browser|remote|thread/.test(name));
   return { ...Object.fromEntries(all), "keyledger/durable-object": join(dist, "durable-object.js") };
 }
 
