@@ -1,7 +1,7 @@
 //! Reading on past damage: what a person can still have of a file of which a part cannot be read.
 //!
 //! A row that does not match its seal is passed over. Where the tree itself leads nowhere, the next key is looked for from which
-//! on it can be read: keys are taken for numbers, and the distance is doubled until a place is found, then halved.
+//! on it can be read: keys are taken for numbers, and the distance grows by a sixteenth until a place is found, then is halved.
 
 use std::ops::{Bound, ControlFlow, RangeBounds};
 
@@ -217,20 +217,20 @@ fn next_readable(
     behind: &[u8],
     to: Bound<&[u8]>,
 ) -> Result<Option<Vec<u8>>, StoreError> {
-    let mut start = [0; DIGITS];
-    let length = behind.len().min(DIGITS);
-    start[..length].copy_from_slice(&behind[..length]);
-    let start = u128::from_be_bytes(start);
-    let (mut bad, mut good) = (start, None);
-    for bit in 0..u128::BITS {
-        let Some(next) = after(start, bit).filter(|next| is_below(*next, to)) else { break };
+    let start = number_of(behind);
+    let (mut bad, mut distance, last) = (start, 1, last_below(to));
+    let mut good = loop {
+        let next = start.saturating_add(distance).min(last);
+        if next <= bad {
+            return Ok(None);
+        }
         if can_be_read_from(view, space, next, to)? {
-            good = Some(next);
-            break;
+            break next;
         }
         bad = next;
-    }
-    let Some(mut good) = good else { return Ok(None) };
+        // A sixteenth more each time: few pages that are whole are passed over.
+        distance = distance.saturating_add((distance / 16).max(1));
+    };
     while good - bad > 1 {
         let between = bad + (good - bad) / 2;
         if can_be_read_from(view, space, between, to)? {
@@ -242,17 +242,18 @@ fn next_readable(
     Ok(Some(good.to_be_bytes().to_vec()))
 }
 
-/// The next number whose last `bit` bits are zeros; `None` where they end.
-fn after(number: u128, bit: u32) -> Option<u128> {
-    let next = (number >> bit).checked_add(1)?;
-    (next <= u128::MAX >> bit).then_some(next << bit)
+/// The last number whose key is surely below `to`.
+fn last_below(to: Bound<&[u8]>) -> u128 {
+    match to {
+        Bound::Included(to) | Bound::Excluded(to) => number_of(to).saturating_sub(1),
+        Bound::Unbounded => u128::MAX,
+    }
 }
 
-fn is_below(key: u128, to: Bound<&[u8]>) -> bool {
-    match to {
-        Bound::Included(to) | Bound::Excluded(to) => key.to_be_bytes().as_slice() < to,
-        Bound::Unbounded => true,
-    }
+fn number_of(key: &[u8]) -> u128 {
+    let (mut digits, length) = ([0; DIGITS], key.len().min(DIGITS));
+    digits[..length].copy_from_slice(&key[..length]);
+    u128::from_be_bytes(digits)
 }
 
 fn can_be_read_from(view: &dyn Snapshot, space: Space, from: u128, to: Bound<&[u8]>) -> Result<bool, StoreError> {

@@ -3,16 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow, RangeInclusive};
 
-use super::{Torn, What, after, scan_past};
+use super::{Torn, What, scan_past};
 use crate::store::merge::scan_with;
 use crate::store::{KeyRange, Snapshot, Space, StoreError, Visit};
-
-#[test]
-fn numbers_go_on_by_doubled_steps() {
-    assert_eq!((after(5, 0), after(5, 2), after(8, 2)), (Some(6), Some(8), Some(12)));
-    assert_eq!((after(5, 127), after(u128::MAX, 0)), (Some(1 << 127), None));
-    assert_eq!((after(u128::MAX - 1, 0), after(u128::MAX - 1, 1)), (Some(u128::MAX), None));
-}
 
 /// Two hundred rows, 10 apart: whole ones, torn ones, pages that lead nowhere.
 #[derive(Default)]
