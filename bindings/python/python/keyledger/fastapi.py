@@ -23,10 +23,12 @@ Example:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, NamedTuple, TypeVar
+from weakref import WeakSet
 
 from fastapi import Depends, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -46,6 +48,12 @@ _TERMS = "__keyledger_terms__"
 _PENDING = "keyledger.pending"
 _REQUEST, _PRINCIPAL = "keyledger_request", "keyledger_principal"
 
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+"""Methods that change nothing, beside which an endpoint may have one that takes keys."""
+
+_added: WeakSet[Callable[..., Any]] = WeakSet()
+"""Endpoints that an `IdempotencyRoute` has, as they were given to it: what is put around them later is never called."""
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -53,6 +61,7 @@ class _Terms(NamedTuple):
     ledger: LedgerOf
     route: Route | RouteOf
     scope: Callable[..., Any]
+    is_of_router: bool = False
 
 
 class _Pending(NamedTuple):
@@ -88,15 +97,30 @@ def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[...,
     what is no `HTTPException`, the answer is 401, and no record is touched. `route` may be a function of the ASGI
     connection scope. `ledger` may be a function that returns one.
 
+    Every method of the endpoint but the safe ones has to be one that `route` takes keys with: POST and PATCH, unless
+    `Route.required(..., other_methods=["PUT"])` says more.
+
+    Raises:
+        TypeError: the endpoint is a generator; it was added to its router before, as it is above `@app.post(...)`;
+            when the route is added, it has a method that takes no keys.
+
     The endpoint runs in a task of its own: a client that goes away stops neither it nor the storing. Its claim is
     `keyledger.current_claim()`, `request.state.claim`, and a parameter annotated as `RequestClaim`.
     """
-    return lambda endpoint: _wrapped(endpoint, _Terms(ledger, route, scope))  # type: ignore[return-value]
+
+    def decorate(endpoint: _F) -> _F:
+        _refuse_added(endpoint)
+        return _wrapped(endpoint, _Terms(ledger, route, scope))  # type: ignore[return-value]
+
+    return decorate
 
 
 def route_class(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[..., Any]) -> type[IdempotencyRoute]:
-    """The same for all endpoints of a router: `APIRouter(route_class=route_class(...))`. The arguments are those of `idempotent`."""
-    terms = _Terms(ledger, route, scope)
+    """The same for all endpoints of a router: `APIRouter(route_class=route_class(...))`. The arguments are those of `idempotent`.
+
+    Requests of methods that `route` does not take keys with pass, as they do where there is no ledger.
+    """
+    terms = _Terms(ledger, route, scope, is_of_router=True)
     return type("IdempotencyRoute", (IdempotencyRoute,), {"terms": terms})
 
 
@@ -106,10 +130,13 @@ class IdempotencyRoute(APIRoute):
     terms: _Terms | None = None
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **settings: Any) -> None:
+        _remember(endpoint)
         if self.terms is not None and not hasattr(endpoint, _TERMS):
             endpoint = _wrapped(endpoint, self.terms)
         self._own: _Terms | None = getattr(endpoint, _TERMS, None)
         if self._own is not None and isinstance(self._own.route, Route):
+            if not self._own.is_of_router:
+                _refuse_methods(endpoint, self._own.route, settings.get("methods") or ("GET",))
             settings = documented(self._own.route, settings)
         super().__init__(path, endpoint, **settings)
 
@@ -130,6 +157,45 @@ class IdempotencyRoute(APIRoute):
         exchange = Exchange(route, send, scope)
         pending = _Pending(route, key, head, body, receive, exchange)
         return await run_apart(super().handle, {**guarded(scope), _PENDING: pending}, body, exchange)
+
+
+def _plain(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """What lives as long as the endpoint: a method is made anew each time that it is looked up."""
+    function: Callable[..., Any] = getattr(endpoint, "__func__", endpoint)
+    return function
+
+
+def _remember(endpoint: Callable[..., Any]) -> None:
+    with contextlib.suppress(TypeError):  # Not all objects that can be called can be remembered.
+        _added.add(_plain(endpoint))
+
+
+def _refuse_added(endpoint: Callable[..., Any]) -> None:
+    try:
+        is_added = _plain(endpoint) in _added
+    except TypeError:
+        return
+    if is_added:
+        raise TypeError(
+            f"{_name_of(endpoint)} is in a router already, where @idempotent would protect nothing: put @idempotent(...) "
+            "below @app.post(...), next to the function"
+        )
+
+
+def _refuse_methods(endpoint: Callable[..., Any], route: Route, methods: Iterable[str]) -> None:
+    """An endpoint that is @idempotent runs once, whatever its method; a safe one passes beside one that takes keys."""
+    own = {method.upper() for method in methods}
+    may_pass = _SAFE if own & set(route.methods) else frozenset[str]()
+    unprotected = sorted(own.difference(route.methods, may_pass))
+    if unprotected:
+        raise TypeError(
+            f"{_name_of(endpoint)} is @idempotent, and its route takes keys with {', '.join(route.methods)} alone, so that "
+            f"nothing would protect it: say Route.required(..., other_methods={unprotected})"
+        )
+
+
+def _name_of(endpoint: Callable[..., Any]) -> str:
+    return str(getattr(endpoint, "__qualname__", repr(endpoint)))
 
 
 def _wrapped(endpoint: Callable[..., Any], terms: _Terms) -> Callable[..., Any]:

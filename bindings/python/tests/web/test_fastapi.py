@@ -113,6 +113,79 @@ def test_an_endpoint_whose_route_would_not_protect_it_does_not_run() -> None:
     assert not runs
 
 
+def test_an_endpoint_that_is_in_a_router_already_is_refused(app: FastAPI) -> None:
+    on = idempotent(ledger=Ledger(None), route=Route.required("repeatable"), scope=scope)
+    with pytest.raises(TypeError, match=r"charge is in a router already.*below @app\.post"):
+
+        @on
+        @app.post("/charges")
+        def charge() -> None:
+            runs.append("unprotected")
+
+    class Shop:
+        def sell(self) -> None: ...
+
+    app.add_api_route("/sell", Shop().sell, methods=["POST"])
+    with pytest.raises(TypeError, match=r"sell is in a router already"):
+        on(Shop().sell)
+
+
+@pytest.mark.parametrize(
+    ("methods", "told"),
+    [
+        (["PUT"], "['PUT']"),
+        (["DELETE", "POST"], "['DELETE']"),
+        (["GET"], "['GET']"),
+        (None, "['GET']"),
+        (["GET", "PATCH", "put", "QUERY"], "['PUT', 'QUERY']"),
+    ],
+)
+def test_h2_a_method_that_takes_no_keys_is_refused_where_the_route_is_added(
+    app: FastAPI, methods: list[str] | None, told: str
+) -> None:
+    on = idempotent(ledger=Ledger(None), route=Route.required("repeatable"), scope=scope)
+    with pytest.raises(TypeError) as refused:
+
+        @app.api_route("/charges", methods=methods)
+        @on
+        def charge() -> None: ...
+
+    assert "charge is @idempotent, and its route takes keys with POST, PATCH alone" in str(refused.value)
+    assert str(refused.value).endswith(f"other_methods={told})")
+
+
+def test_h2_other_methods_are_covered_and_safe_ones_pass_beside_them(app: FastAPI) -> None:
+    route = Route.required("repeatable", other_methods=["PUT", "DELETE"])
+
+    @app.api_route("/stock", methods=["GET", "PUT", "DELETE"])
+    @idempotent(ledger=Ledger(None), route=route, scope=scope)
+    def stock() -> None:
+        runs.append("stock")
+
+    client = TestClient(app)
+    assert client.put("/stock", headers={"User": "ada"}).status_code == 400
+    replayed = [client.put("/stock", headers=FIELDS).headers.get("Idempotent-Replayed") for _ in range(2)]
+    assert replayed == [None, "true"]
+    assert [client.get("/stock", headers={"User": "ada"}).status_code for _ in range(2)] == [200, 200]
+    assert runs == ["stock"] * 3
+
+
+def test_h2_a_router_may_have_methods_that_take_no_keys() -> None:
+    whole = APIRouter(route_class=route_class(ledger=Ledger(None), route=Route.required("repeatable"), scope=scope))
+
+    @whole.get("/orders")
+    @whole.put("/orders")
+    def orders() -> str:
+        return "passed"
+
+    app = FastAPI()
+    app.include_router(whole)
+    client = TestClient(app)
+    assert [client.get("/orders", headers=FIELDS).json(), client.put("/orders", headers=FIELDS).json()] == [
+        "passed"
+    ] * 2
+
+
 def test_the_document_has_the_header_and_the_problems(app: FastAPI) -> None:
     paths = TestClient(app).get("/openapi.json").json()["paths"]
     operation = paths["/async"]["post"]
