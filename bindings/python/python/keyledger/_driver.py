@@ -16,6 +16,7 @@ from keyledger import _native
 from keyledger._exit import before_exit
 from keyledger._native import Delivery, DeliveryOutcome, Drained, Stop
 from keyledger._progress import showing
+from keyledger._telling import tell
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -32,7 +33,8 @@ class Transport(Protocol):
     """Sends deliveries, blocking.
 
     It neither begins nor waits past `delivery.lease_left_seconds`, and says what came of it.
-    What it raises counts as a retry whose outcome is unknown, and is told to `sys.unraisablehook`.
+    What it raises counts as a retry whose outcome is unknown. It is given to `on_error`, or logged by the logger
+    `keyledger`; the entry keeps the error's type alone, as its words may hold what must not be in the file (O14).
 
     Example:
         class OverTheWire:
@@ -71,10 +73,13 @@ Sends: TypeAlias = "Callable[[Delivery], DeliveryOutcome | Awaitable[DeliveryOut
 AnyTransport: TypeAlias = "Transport | AsyncTransport | Sends"
 
 
+OnError: TypeAlias = "Callable[[Exception], object]"
+
+
 class _Settings(TypedDict):
     in_flight: int | None
     stop: Stop | None
-    on_error: Callable[[Exception], object] | None
+    on_error: OnError | None
 
 
 class RunningDriver:
@@ -105,7 +110,7 @@ class RunningDriver:
     def _start(self, transport: Any) -> RunningDriver:
         if self._handle is not None:
             raise RuntimeError("this driver was started before; make another")
-        driver = _native.Driver(self._outbox, self._scope, transport, **self._settings)
+        driver = _driver(self._outbox, self._scope, transport, self._settings)
         self._handle = driver.start()
         _RUNNING.add(self)
         return self
@@ -155,7 +160,7 @@ def drain(
     """See `Outbox.drain`."""
     if _is_async(transport):
         raise TypeError("this transport is asynchronous; use `await outbox.drain_async(...)`")
-    driver = _native.Driver(outbox, scope, cast("Any", transport), **settings)
+    driver = _driver(outbox, scope, transport, settings)
     _DRAINS.add(driver)
     with showing(progress) as show:
         return driver.drain(until, show)
@@ -172,7 +177,7 @@ async def drain_async(
     """See `Outbox.drain_async`."""
     stop = settings["stop"] = settings["stop"] or Stop()
     loop = asyncio.get_running_loop()
-    driver = _native.Driver(outbox, scope, _on_loop(transport, loop, stop), **settings)
+    driver = _driver(outbox, scope, _on_loop(transport, loop, stop), settings)
     _DRAINS.add(driver)
     with showing(progress) as show:
         told = None if show is None else _told_on(loop, show)
@@ -229,6 +234,38 @@ def _is_async(transport: object) -> bool:
     send = getattr(transport, "send", transport)
     call = getattr(send, "__call__", None)  # noqa: B004 - whether the call itself is a coroutine function
     return inspect.iscoroutinefunction(send) or inspect.iscoroutinefunction(call)
+
+
+class _Told:
+    """A transport of which everybody hears what it raises: a bug in it is not only a retry."""
+
+    def __init__(self, transport: object, send: Callable[[Delivery], Any], on_error: OnError | None) -> None:
+        self._send, self._on_error = send, on_error
+        self._ask = getattr(transport, "has_other_credentials", None)
+
+    def send(self, delivery: Delivery) -> DeliveryOutcome:
+        try:
+            outcome = self._send(delivery)
+            if isinstance(outcome, DeliveryOutcome):
+                return outcome
+            raise TypeError(f"the transport returned a {type(outcome).__qualname__}, not a keyledger.DeliveryOutcome")
+        except Exception as error:
+            what = f"the transport raised; entry {delivery.id} ({delivery.operation!r}) is tried again later"
+            tell(error, what, self._on_error)
+            return DeliveryOutcome.retry(f"the transport raised {type(error).__name__}")
+
+    def has_other_credentials(self, scope: str) -> bool:
+        try:
+            return self._ask is not None and bool(self._ask(scope))
+        except Exception as error:
+            tell(error, f"has_other_credentials raised for the scope {scope!r}", self._on_error)
+            return False
+
+
+def _driver(outbox: Outbox, scope: str, transport: object, settings: _Settings) -> _native.Driver:
+    send = getattr(transport, "send", transport)
+    told = _Told(transport, send, settings["on_error"]) if callable(send) else transport
+    return _native.Driver(outbox, scope, cast("Any", told), **settings)
 
 
 class _OnLoop:

@@ -67,6 +67,13 @@ class OutboxSettings(TypedDict, total=False):
     """1 MiB."""
 
 
+_SEVERAL = {
+    "backoff": "three: the longest wait after the first try, the longest after any, what multiplies it: (1, 300, 2)",
+    "retry_budget": "two: how many retries when it is full, in which time one more comes: (100, 1)",
+    "bounds": "two: unsettled entries, bytes of their requests: (100_000, 64 << 20)",
+}
+
+
 class Outbox(_native.Outbox):
     """The outbox of a ledger; made by `Ledger.outbox`. Any number of threads and tasks may use it.
 
@@ -97,6 +104,9 @@ class Outbox(_native.Outbox):
         """Open the outbox of `ledger`. On return the lanes are stored."""
         if "lanes" in settings:
             settings["lanes"] = list(settings["lanes"])
+        for name, what in _SEVERAL.items():
+            if not isinstance(settings.get(name, ()), tuple):
+                raise TypeError(f"{name} is a tuple of {what}")
         return super().__new__(cls, ledger, **settings)
 
     def enqueue(
@@ -194,7 +204,8 @@ class Outbox(_native.Outbox):
 
         A transport is a callable that is given a `Delivery` and returns a `DeliveryOutcome`, or an object with
         `send(delivery)`, and perhaps with `has_other_credentials(scope)`; either may be `async`. `in_flight` (8): how
-        many are sent at a time. `on_error` is called on the driver's thread when a call of the outbox fails.
+        many are sent at a time. `on_error` is called on the driver's thread with what the transport raises (that try is
+        repeated) and what a call of the outbox raises; without it they are logged by the logger `keyledger`.
 
         `async with outbox.driver(...)` runs coroutines of the transport on this event loop. Leaving the block leases
         nothing more, and waits until what is in flight is sent and settled, or its leases are over.

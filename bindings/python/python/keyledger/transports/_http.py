@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json as json_text
-import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -14,6 +13,7 @@ from typing import Any, Generic, TypeAlias, TypedDict, TypeVar, cast
 
 from keyledger import _native
 from keyledger._native import Delivery, DeliveryOutcome, HttpAnswer, HttpRequest, KeyField
+from keyledger._telling import tell
 
 Fields: TypeAlias = "Mapping[str, str | bytes] | Iterable[tuple[str, str | bytes]]"
 Lines: TypeAlias = "list[tuple[str, bytes]]"
@@ -104,7 +104,7 @@ class HttpTransport(Generic[AuthorizeT]):
         the fields. `key_field`: how the other side wants its keys. `secret`: more fields that carry credentials, and
         so are refused in a request. `timeout` (20 s): how long a send may take. `answer_bytes_max` (960 KiB): of a
         longer body nothing is kept. `classify(answer, usual)` returns the outcome that is told, `usual` or another; if
-        it raises, the same key is sent again later.
+        it raises, the same key is sent again later. What it or `authorize` raises is logged by the logger `keyledger`.
         """
         self._authorize = authorize
         self._identity = identity or _all_of_them
@@ -140,7 +140,13 @@ class HttpTransport(Generic[AuthorizeT]):
         return HttpRequest(method, url, lines, content, key_field=self._key_field, secret=list(self._secret))
 
     def _prepared(self, delivery: Delivery) -> _native.HttpSend | DeliveryOutcome:
-        return _native.HttpSend.of(delivery, self._key_field)
+        send = _native.HttpSend.of(delivery, self._key_field)
+        if isinstance(send, DeliveryOutcome) and not delivery.media_type.startswith("application/http"):
+            return DeliveryOutcome.dead(
+                f"the request is {delivery.media_type or 'bytes'}, no application/http: for a transport over HTTP enqueue a "
+                "keyledger.HttpRequest, or what its method request() makes"
+            )
+        return send
 
     def _credentials(self, given: object) -> Lines:
         """The fields that `authorize` gave, checked. Raises `NotNow` for what cannot be sent."""
@@ -150,7 +156,7 @@ class HttpTransport(Generic[AuthorizeT]):
             raise NotNow(f"authorize gives the field {name}, which cannot be sent")
         return lines
 
-    def _without_credentials(self, delivery: Delivery, send: _native.HttpSend, error: BaseException) -> DeliveryOutcome:
+    def _without_credentials(self, delivery: Delivery, send: _native.HttpSend, error: Exception) -> DeliveryOutcome:
         """What is told where `authorize` has raised: nothing was sent."""
         if isinstance(error, SignedOut):
             self._refused.note(delivery.scope, send.request, None)
@@ -158,7 +164,8 @@ class HttpTransport(Generic[AuthorizeT]):
         if isinstance(error, NotNow):
             return DeliveryOutcome.retry(f"credentials cannot be had now: {error}").not_taken()
         # Its words may hold what must not be in the file (O14).
-        return told(error, DeliveryOutcome.retry(f"authorize raised {type(error).__name__}").not_taken())
+        tell(error, f"authorize raised for the scope {delivery.scope!r}; the request is sent later")
+        return DeliveryOutcome.retry(f"authorize raised {type(error).__name__}").not_taken()
 
     def _told(
         self, delivery: Delivery, send: _native.HttpSend, credentials: Lines, answer: HttpAnswer
@@ -178,9 +185,8 @@ class HttpTransport(Generic[AuthorizeT]):
         try:
             return self._classify(answer, usual)
         except Exception as error:
-            return told(
-                error, DeliveryOutcome.retry(f"the classifier raised {type(error).__name__} on {answer.status}")
-            )
+            tell(error, f"classify raised on an answer {answer.status}; the request is sent again, under the same key")
+            return DeliveryOutcome.retry(f"the classifier raised {type(error).__name__} on {answer.status}")
 
     def _hash(self, credentials: Lines) -> bytes:
         return hashlib.sha256(self._identity(credentials)).digest()
@@ -331,22 +337,6 @@ def own_fields(lines: Lines) -> Lines:
     has = {name.lower() for name, _ in lines}
     usual = {"Accept": b"*/*", "Accept-Encoding": b"identity", "User-Agent": b"keyledger-python"}
     return [*lines, *((name, value) for name, value in usual.items() if name.lower() not in has)]
-
-
-def told(error: BaseException, outcome: DeliveryOutcome) -> DeliveryOutcome:
-    """Tell `sys.unraisablehook` what a caller's function has raised: nobody else hears of it."""
-    hook = cast("Any", sys.unraisablehook)
-    hook(_Unraisable(error))
-    return outcome
-
-
-class _Unraisable:
-    def __init__(self, error: BaseException) -> None:
-        self.exc_type = type(error)
-        self.exc_value = error
-        self.exc_traceback = error.__traceback__
-        self.err_msg = "In a function that a keyledger transport calls"
-        self.object = None
 
 
 def _all_of_them(lines: Lines) -> bytes:
