@@ -99,22 +99,39 @@ class _Capture:
         self._app, self._environ = app, environ
         self._started: tuple[str, list[tuple[str, str]]] | None = None
         self._written: list[bytes] = []
+        self._is_fixed = False
 
     def whole(self) -> Held:
-        """Runs the app until its head is known, which WSGI wants before its first piece."""
+        """Runs the app until its head is known: the last one that it gives before its first byte (PEP 3333)."""
         returned = self._app(self._environ, self._start)
-        pieces = iter(returned)
-        first = next(pieces, None) if self._started is None else None
-        if self._started is None:
+        try:
+            pieces = iter(returned)
+            first = self._first(pieces)
+            if self._started is None:
+                raise RuntimeError("the app has called no start_response")
+        except BaseException:
             _close(returned)
-            raise RuntimeError("the app has called no start_response")
+            raise
+        self._is_fixed = True
         status, headers = self._started
         fields = [(name, value.encode("latin-1")) for name, value in headers]
         body = self._pieces(pieces, first)
         return Held(int(status.split(" ", 1)[0]), fields, body, lambda: _close(returned))
 
-    def _start(self, status: str, headers: list[tuple[str, str]], _exc_info: Any = None) -> Callable[[bytes], None]:
-        # What was said before has not left: it may be said again.
+    def _first(self, pieces: Iterator[bytes]) -> bytes | None:
+        """The first piece that is not empty; none where `write` was given one before, or there is none."""
+        if self._started is not None and any(self._written):
+            return None
+        for piece in pieces:
+            if piece or any(self._written):
+                return piece
+        return None
+
+    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], None]:
+        if self._started is not None and exc_info is None:
+            raise AssertionError("start_response was called before; a second call needs exc_info")
+        if self._is_fixed or any(self._written):
+            raise exc_info[1].with_traceback(exc_info[2])
         self._started = (status, headers)
         return self._written.append
 
