@@ -232,7 +232,7 @@ class _Calls:
             decision = await opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks)
             if decision.__class__ is Replay:
                 return course.told(decision)
-            if decision.__class__ is not Acquired:
+            if type(decision) is not Acquired:
                 return await _awaited(self.refused(decision))
             return await run_claimed_async(
                 decision.claim,

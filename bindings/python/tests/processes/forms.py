@@ -109,9 +109,9 @@ def do(form: str, ledger: Ledger, operation: Operation, key: str, handler: Handl
         asyncio.run(AWAITING[form](ledger, operation, key, handler))
 
 
-def stands(ledger: Ledger, operation: Operation, key: str) -> str:
+def stands(ledger: Ledger, operation: Operation, key: str, *, wait: float = 0) -> str:
     """What `begin` says, with what belongs to it; what it grants is let go at once."""
-    decision: Any = ledger.begin(operation, "s", key, UNCHECKED)
+    decision: Any = ledger.begin(operation, "s", key, UNCHECKED, wait=wait)
     if isinstance(decision, keyledger.Acquired):
         attempt = decision.claim.attempt
         decision.claim.drop()
