@@ -15,11 +15,12 @@ class Janitor(_native.Janitor):
 
     It ends with its block, with `stop`, when it is dropped, and before the process exits, which waits for the handler that it is in.
 
-    `interval` (60 s, give or take a fifth): how often it works. `batch` (1,000): so many records to a transaction. `recover`: pairs of an
-    operation and a handler, which is given the claim on a lapsed or parked record, finds out what happened, and settles it; an error of
-    it ends the lease, or parks the record again. `quiet`: asked with the wall clock (milliseconds since 1970 UTC) before each step; while
-    it says True, nothing is swept. `on_growth`: pairs of a `Growth` and an alert, which is called with it and the `Stats` each time that
-    figure rises to the threshold (T4). `start=False`: no thread; call `tick`.
+    `interval` (60 s, give or take a fifth): how often it works. `batch` (1,000): so many records to a transaction. `recover`: pairs of
+    an operation and a handler, which is given the claim on a call that was lost (its lease is over, or it was parked because of that;
+    not what an error has parked), finds out what happened, and settles it; an error of it ends the lease, or parks the record again.
+    `quiet`: asked with the wall clock (milliseconds since 1970 UTC) before each step; while it says True, nothing is swept.
+    `on_growth`: pairs of a `Growth` and an alert, which is called with it and the `Stats` each time that figure rises to the threshold
+    (T4). `start=False`: no thread; call `tick`.
 
     `on_error` is called with each exception: that of a step, which is tried again with backoff, and whatever a handler, `quiet` or an
     alert raises. Without it they are logged by the logger `keyledger`; what `on_error` raises goes to `sys.unraisablehook`.

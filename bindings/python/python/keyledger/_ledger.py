@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 from keyledger import _native
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent
-from keyledger._native import Acquired
+from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
+from keyledger.errors import AlreadyOpen, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from typing_extensions import Self, Unpack
 
-    from keyledger._native import Claim, Fingerprint, ManualClock, Operation, Response
+    from keyledger._native import Claim, ManualClock, Operation, Response
     from keyledger._typed import Decorator
     from keyledger._values import Span
 
@@ -60,7 +61,7 @@ class Ledger(_native.Ledger):
         """Which file it is."""
         return f"<keyledger.Ledger {'in memory' if self._path is None else repr(os.fspath(self._path))}>"
 
-    def idempotent(self, **settings: Unpack[Settings]) -> Decorator:
+    def idempotent(self, bare: None = None, /, **settings: Unpack[Settings]) -> Decorator:
         """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
 
         Example:
@@ -70,6 +71,8 @@ class Ledger(_native.Ledger):
             send_receipt("order-1034")
 
         """
+        if bare is not None:
+            raise TypeError("idempotent is called: @ledger.idempotent(operation=..., effect=..., scope=..., key=...)")
         return idempotent(ledger=self, **settings)
 
     def claim(
@@ -103,7 +106,7 @@ class Ledger(_native.Ledger):
 
         """
         terms: dict[str, Any] = {"memo": memo, "wait": wait}
-        asked = (operation, scope, key, fingerprint)
+        asked = (operation, scope, key, _checked(fingerprint))
         return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
 
     def run(
@@ -138,7 +141,7 @@ class Ledger(_native.Ledger):
             assert ledger.run(CHARGE, "user-7", "order-1034", fingerprint, charge) == first
 
         """
-        asked = (operation, scope, key, fingerprint)
+        asked = (operation, scope, key, _checked(fingerprint))
         decision = self.begin(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
         if not isinstance(decision, Acquired):
@@ -170,7 +173,7 @@ class Ledger(_native.Ledger):
             asyncio.run(ledger.run_async(CHARGE, "user-7", "order-1034", fingerprint, charge))
 
         """
-        asked = (operation, scope, key, fingerprint)
+        asked = (operation, scope, key, _checked(fingerprint))
         decision = await self.begin_async(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
         if not isinstance(decision, Acquired):
@@ -210,6 +213,15 @@ class Ledger(_native.Ledger):
         self.close()
 
 
+def _checked(fingerprint: object) -> Any:
+    if isinstance(fingerprint, Fingerprint):
+        return fingerprint
+    raise TypeError(
+        f"the fingerprint is a {type(fingerprint).__qualname__}, not a keyledger.Fingerprint: keyledger.fingerprint(...) makes "
+        "one of a JSON value"
+    )
+
+
 def open(  # noqa: A001
     path: str | os.PathLike[str],
     *,
@@ -242,14 +254,26 @@ def open(  # noqa: A001
             print(ledger.stats().completed)
 
     """
-    return Ledger(
-        path,
-        shared=shared,
-        clock=clock,
-        admin_socket=admin_socket,
-        max_response_bytes=max_response_bytes,
-        cache_bytes=cache_bytes,
-    )
+    try:
+        return Ledger(
+            path,
+            shared=shared,
+            clock=clock,
+            admin_socket=admin_socket,
+            max_response_bytes=max_response_bytes,
+            cache_bytes=cache_bytes,
+        )
+    except AlreadyOpen as error:
+        error.args = (
+            f"{os.fspath(path)} is open, in another process or by another handle of this one, and not both are shared: go on "
+            "with that handle, close it there, or open it everywhere with shared=True",
+        )
+        raise
+    except Unavailable as error:
+        folder = os.path.dirname(os.path.abspath(path))
+        if not os.path.isdir(folder):
+            error.args = (f"{os.fspath(path)} cannot be made: there is no folder {folder}; make it first",)
+        raise
 
 
 def in_memory(*, clock: ManualClock | None = None, max_response_bytes: int | None = None) -> Ledger:

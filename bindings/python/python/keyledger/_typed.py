@@ -50,11 +50,15 @@ class Idempotent(Protocol, Generic[P, R_co]):
     ) -> int: ...
     @overload
     def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
-        """Hands `handler` the claims of lost and unclear calls, oldest first, and says how many there were (section 4).
+        """Hands `handler` the claims of lost calls, at most `limit`, oldest first, and says how many there were (section 4).
+
+        Lost are those whose lease is over although nobody has settled them, whatever the effect, and those that were parked because of
+        that, or because their window or attempts were over. What an error has parked, or a handler by `park`, is for a person.
 
         The handler finds out what happened. What it returns completes the claim, as a result of the function's; or it settles the
-        claim itself: `release` **only when the old owner can no longer act**. An error of the list `not_done` releases, one of `final`
-        fails; any other ends the lease, leaves the record open to recovery, and is raised.
+        claim itself: `release` **only when the old owner can no longer act**, `park` if it cannot find out. An error that it raises is
+        raised here, and the claims behind it stay open to recovery: one of the list `not_done` releases its claim, one of `final`
+        fails it, any other ends its lease, and the next `recover` hands the same call out again.
         """
         ...
 

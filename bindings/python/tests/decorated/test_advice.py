@@ -1,0 +1,89 @@
+"""Common mistakes are told with what to write instead; and what recovery is handed, as its texts say."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keyledger
+from keyledger import AlreadyOpen, Claim, Ledger, Operation, Refused, Response, Unavailable
+
+CHARGE = Operation("charge", "repeatable")
+
+
+def test_a_file_that_is_open_is_told_by_name_and_with_shared(tmp_path: Path) -> None:
+    file = tmp_path / "a.kl"
+    with keyledger.open(file), pytest.raises(AlreadyOpen, match=r"a\.kl is open, .* with shared=True") as error:
+        keyledger.open(file)
+    assert error.value.code == "already_open"
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="there is no folder .*nowhere; make it first"):
+        keyledger.open(tmp_path / "nowhere" / "a.kl")
+
+
+def test_the_decorator_without_parentheses_says_how_it_is_called(ledger: Ledger) -> None:
+    bare: Any = ledger.idempotent
+    with pytest.raises(TypeError, match=r"@ledger\.idempotent\(operation="):
+
+        @bare
+        def charge() -> None:
+            """Charges."""
+
+
+def test_what_is_no_fingerprint_is_told_what_makes_one(ledger: Ledger) -> None:
+    print_of: Any = {"cents": 1}
+
+    def handler(claim: Claim) -> Response:
+        raise AssertionError(claim)
+
+    async def handler_async(claim: Claim) -> Response:
+        raise AssertionError(claim)
+
+    says = r"a dict, not a keyledger\.Fingerprint: keyledger\.fingerprint\("
+    with pytest.raises(TypeError, match=says):
+        ledger.claim(CHARGE, "ann", "1", print_of)
+    with pytest.raises(TypeError, match=says):
+        ledger.run(CHARGE, "ann", "1", print_of, handler)
+    with pytest.raises(TypeError, match=says):
+        asyncio.run(ledger.run_async(CHARGE, "ann", "1", print_of, handler_async))
+
+
+def test_recovery_is_handed_what_was_lost_and_not_what_an_error_or_a_handler_has_parked(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="mail", effect="at_most_once", scope=keyledger.SINGLE, key="order")
+    def mail(order: str) -> str:
+        if order.startswith("lost"):
+            keyledger.current_claim().drop()
+        raise TimeoutError
+
+    for order in ("lost 1", "parked", "lost 2", "lost 3"):
+        with pytest.raises(TimeoutError):
+            mail(order)
+    handed: list[str] = []
+
+    def cannot_reach_the_log(claim: Claim) -> str:
+        handed.append(claim.key_id.key)
+        raise ConnectionError
+
+    def find_out(claim: Claim) -> str | None:
+        handed.append(claim.key_id.key)
+        if claim.key_id.key != "lost 2":
+            return f"sent {claim.key_id.key}"
+        claim.park("not in the log")
+        return None
+
+    with pytest.raises(ConnectionError):
+        mail.recover(cannot_reach_the_log)
+    assert len(handed) == 1
+    assert mail.recover(find_out) == 3
+    assert sorted(handed[1:]) == ["lost 1", "lost 2", "lost 3"]
+    assert mail.recover(find_out) == 0
+    assert (mail("lost 1"), mail("lost 3")) == ("sent lost 1", "sent lost 3")
+    for order, reason in (("parked", "the handler raised an error"), ("lost 2", "not in the log")):
+        with pytest.raises(Refused) as refused:
+            mail(order)
+        assert refused.value.decision.reason == reason
