@@ -1,7 +1,7 @@
 //! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
 
 use crate::project::{Project, cargo, cargo_path};
-use crate::{python, wasm as npm};
+use crate::python;
 use std::path::Path;
 use std::process::Command;
 
@@ -59,7 +59,6 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "wasm", about: "core and HTTP rules compile for WebAssembly", steps: wasm },
     Part { name: "examples", about: "every example runs to its end", steps: examples },
     python::PART,
-    npm::PART,
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part {
         name: "demo-broken",

@@ -32,9 +32,10 @@ after(() => workerd.kill());
 for (const name of namesOf(".")) {
   const loaded = read(name);
   for (const scenario of loaded.scenarios ?? []) {
-    const skip = (scenario.needs ?? []).some((need) => !HAS.has(need)) && "no text of bytes in JavaScript";
+    // What JavaScript cannot even say: the suite of Node names it.
+    if ((scenario.needs ?? []).some((need) => !HAS.has(need))) continue;
     const told = { loaded: { ...loaded, scenarios: [] }, scenario };
-    test(`${name}: ${scenario.name} (${scenario.rules})`, { skip }, () => workerd.ask("scenario", told));
+    test(`${name}: ${scenario.name} (${scenario.rules})`, () => workerd.ask("scenario", told));
   }
 }
 
