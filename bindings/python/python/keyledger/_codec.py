@@ -9,6 +9,7 @@ import json
 from typing import TYPE_CHECKING, Any, Generic, cast
 
 from keyledger._native import Response
+from keyledger._same import is_same
 from keyledger._shapes import PLAIN, Shape, Unsupported, shape_of
 from keyledger.errors import InvalidArgument, TooLarge
 
@@ -72,7 +73,9 @@ class JsonCodec(Codec[R]):
     named tuples, `TypedDict`, enums, `datetime`, `date`, `time`, `Decimal`, `UUID` and `bytes`, in any depth. Others, and unions
     which JSON cannot tell apart, are refused here with a `TypeError`, before anything runs.
 
-    Values of these types where no annotation tells of them (a `Decimal` in a bare `dict`) are errors, not guesses.
+    Values of these types where no annotation tells of them (a `Decimal` in a bare `dict`) are errors, not guesses. So is a result that
+    would come back as something else (a subclass of the declared class, a `dict` with a name that is no text): it is read back before
+    it is stored, and has to be equal; a tuple that comes back as a list is.
 
     `raises`: errors of the list `final` which a replay raises again as their own class, made of the same arguments. They have to be
     JSON. Errors of other classes are replayed as `ReplayedFailure`.
@@ -99,14 +102,29 @@ class JsonCodec(Codec[R]):
         self._raises = {error.__qualname__: error for error in raises}
 
     def encode(self, result: R) -> Response:
-        """The result as JSON text in UTF-8."""
+        """The result as JSON text in UTF-8.
+
+        Raises:
+            TypeError, ValueError: it is not JSON, or JSON would bring back something else.
+
+        """
         value = result if self._write is None else self._write(result)
-        return Response(JSON, _ENCODE(value).encode())
+        text = _ENCODE(value)
+        if not is_same(result, self._read_back(text)):
+            kind = type(result).__qualname__
+            raise TypeError(
+                f"JSON would bring this {kind} back as something else: a subclass of what is declared, a field that is not written, "
+                "or a name that is no text; say its type in the return annotation, or give a codec= of your own"
+            )
+        return Response(JSON, text.encode())
 
     def decode(self, response: Response) -> R:
         """The result, in the type that was declared."""
-        value: Any = _DECODE(str(response.body or stored_body(response), "utf-8"))[0]
-        return cast("R", value if self._read is None else self._read(value))
+        return cast("R", self._read_back(str(response.body or stored_body(response), "utf-8")))
+
+    def _read_back(self, text: str) -> Any:
+        value = _DECODE(text)[0]
+        return value if self._read is None else self._read(value)
 
     def encode_error(self, error: Exception) -> Response:
         """Class, text, and the arguments where the class is to be raised again."""

@@ -62,7 +62,7 @@ class Course(NamedTuple):
 
     def returned(self, claim: Claim, result: Any, ask: Ask) -> Any:
         """The result is on disk; what every later caller will be told."""
-        response = self._encoded(claim, result)
+        response, told = self._encoded(claim, result)
         try:
             claim.complete(response)
         except (ClaimLost, ClaimSettled):
@@ -70,12 +70,12 @@ class Course(NamedTuple):
         except TooLarge:
             _park(claim)
             raise
-        return self.codec.decode(response)
+        return told
 
     def kept(self, claim: Claim, result: Any) -> None:
         """The result is on disk although the thread was interrupted before it was."""
         with contextlib.suppress(KeyledgerError):
-            claim.complete(self._encoded(claim, result))
+            claim.complete(self._encoded(claim, result)[0])
 
     def raised(self, claim: Claim, error: BaseException, ask: Ask) -> Any:
         """Settles, and raises `error`; or tells what somebody else has stored meanwhile, or the handler itself before."""
@@ -90,7 +90,7 @@ class Course(NamedTuple):
 
     async def returned_async(self, claim: Claim, result: Any, ask: Ask) -> Any:
         """`returned` on an event loop."""
-        response = self._encoded(claim, result)
+        response, told = self._encoded(claim, result)
         try:
             await claim.complete_async(response)
         except (ClaimLost, ClaimSettled):
@@ -98,7 +98,7 @@ class Course(NamedTuple):
         except TooLarge:
             _park(claim)
             raise
-        return self.codec.decode(response)
+        return told
 
     async def raised_async(self, claim: Claim, error: BaseException, ask: Ask) -> Any:
         """`raised` on an event loop. A coroutine that is being closed may not wait: it settles where it stands."""
@@ -116,7 +116,7 @@ class Course(NamedTuple):
     def found_out(self, claim: Claim, result: Any) -> None:
         """What a recovery handler found out is on disk, unless it settled the claim itself."""
         if not claim.is_settled:
-            claim.complete(self._encoded(claim, result))
+            claim.complete(self._encoded(claim, result)[0])
 
     def not_found_out(self, claim: Claim, error: BaseException) -> None:
         """An error in a recovery handler: by its lists, else the lease ends, and the record is open to recovery again (section 4)."""
@@ -153,9 +153,11 @@ class Course(NamedTuple):
         except Exception as told:
             raise told from error
 
-    def _encoded(self, claim: Claim, result: Any) -> Response:
+    def _encoded(self, claim: Claim, result: Any) -> tuple[Response, Any]:
+        """The result as it is stored, and as everyone is told it: what cannot be read back is not stored."""
         try:
-            return self.codec.encode(result)
+            response = self.codec.encode(result)
+            return response, self.codec.decode(response)
         except Exception as error:
             _park(claim)
             lost = ResultNotStored(f"it was done, but its result cannot be stored, so the key is parked: {error}")

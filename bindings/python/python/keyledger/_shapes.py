@@ -12,11 +12,14 @@ import datetime
 import decimal
 import enum
 import inspect
+import json
 import types
 import typing
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+from keyledger import _models
 
 Conversion = Callable[[Any], Any]
 
@@ -137,8 +140,8 @@ class _Shapes:
 
     def _known_class(self, of: type) -> Shape:
         if issubclass(of, enum.Enum):
-            return Shape(lambda member: member.value, of)
-        if hasattr(of, "model_validate") and hasattr(of, "model_dump"):
+            return _of_enum(of)
+        if _models.is_model(of):
             return _of_pydantic(of)
         if dataclasses.is_dataclass(of):
             hints = typing.get_type_hints(of, include_extras=True)
@@ -151,6 +154,8 @@ class _Shapes:
 
     def _fields(self, of: type, hints: Mapping[str, Any]) -> Shape:
         shapes = {name: self.of(hint) for name, hint in hints.items()}
+        if not _is_made_of(of, hints):
+            raise Unsupported(of)
         return Shape(
             lambda value: {name: _apply(shape.write, getattr(value, name)) for name, shape in shapes.items()},
             lambda value: of(**{name: _apply(shapes[name].read, member) for name, member in value.items()}),
@@ -208,5 +213,29 @@ def _of_literal(annotation: Any, values: tuple[Any, ...]) -> Shape:
     raise Unsupported(annotation)
 
 
+def _of_enum(of: type[enum.Enum]) -> Shape:
+    """By value, if each of them comes back as its member."""
+    try:
+        if all(of(json.loads(json.dumps(member.value))) is member for member in of):
+            return Shape(lambda member: member.value, of)
+    except (TypeError, ValueError):
+        pass
+    raise Unsupported(of)
+
+
+def _is_made_of(of: type, hints: Mapping[str, Any]) -> bool:
+    """Whether the fields are enough to make one: an `InitVar` or an `__init__` of its own may want more."""
+    try:
+        inspect.signature(of).bind(**dict.fromkeys(hints))
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
 def _of_pydantic(of: Any) -> Shape:
-    return Shape(lambda model: model.model_dump(mode="json", by_alias=True, round_trip=True), of.model_validate)
+    never = _models.never_back(of)
+    if never is not None:
+        raise Unsupported(never)
+    return Shape(_models.write, _models.reader(of))
