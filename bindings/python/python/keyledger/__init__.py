@@ -2,7 +2,8 @@
 
 `open` a ledger, then `begin` keys, decorate functions with `Ledger.idempotent`, or send requests through `Ledger.outbox`. Adapters for
 frameworks are in `keyledger.fastapi`, `keyledger.asgi`, `keyledger.wsgi`, `keyledger.django` and `keyledger.celery`; what tests need is in
-`keyledger.testing`.
+`keyledger.testing`. Letters with a number, such as S8, are rules of the contract: `docs/contract.md` in the repository, whose guide to
+this package is `docs/python.md`. The command line `keyledger` is a separate program, which pip does not install.
 """
 
 from __future__ import annotations

@@ -69,6 +69,14 @@ def test_every_text_has_blocks_and_a_block_of_another_language_is_none() -> None
     assert blocks_of("```rust\nfn main() {}\n```\n", "a text") == []
 
 
+def test_blocks_of_one_text_do_not_share_a_file_so_that_they_can_be_run_in_one_sitting() -> None:
+    for text in TEXTS:
+        alone = [block.code for block in BLOCKS if block.where.startswith(f"{text}:") and block.how == ""]
+        assert all(re.search(r"^import keyledger$", code, re.MULTILINE) for code in alone), text
+        files = [file for code in alone for file in set(re.findall(r'keyledger\.open\("([^"]+)"', code))]
+        assert len(set(files)) == len(files) > 0, text
+
+
 def test_a_block_that_is_wrong_is_found(tmp_path: Path) -> None:
     text = (
         "```python\nx = 1\nassert x == 2\n```\n\ntext\n\n```python pytest\ndef test_it():\n    assert 1 == 2\n```\n\n"
