@@ -14,6 +14,7 @@ from keyledger._native import Acquired, Operation, Replay
 from keyledger._refused import Refused
 from keyledger._running import Within, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
+from keyledger._unbegun import called_of, has_run, is_async, is_generating
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,7 +63,8 @@ class Settings(_Needed, Terms, total=False):
 def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Settings]) -> Decorator:
     """Makes a function run once for each key; further calls get the stored result. Signature and type stay.
 
-    For functions, methods, class methods, static methods and `async def`. `self` and `cls` are no part of a call's identity.
+    For functions, methods, class methods, static methods, objects with a `__call__`, and `async def` of each. `self` and
+    `cls` are no part of a call's identity.
 
     Args:
         ledger: a ledger, or a callable that returns one, for decorating before it is open.
@@ -90,6 +92,7 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         ReplayedFailure: a final no is stored.
         InvalidKey: the scope or key is missing or empty. Nothing was run or stored.
         ResultNotStored: it has run, and the codec cannot store what it returned: the key is parked.
+        TypeError: it is no `async def`, and returned a coroutine, or a generator that its codec does not take. Nothing of that has run.
 
     Raises (when decorating):
         TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back.
@@ -139,7 +142,7 @@ class _Decoration:
         _refuse_generators(function)
         course = _LazyCourse(function, self.codec, self.means)
         calls = _Calls(self, function, identify_by(function, self.rules), course)
-        wrapper = calls.asynchronous() if inspect.iscoroutinefunction(function) else calls.synchronous()
+        wrapper = calls.asynchronous() if is_async(function) else calls.synchronous()
         return calls.dressed(wrapper)
 
 
@@ -168,7 +171,7 @@ class _LazyCourse:
 
 
 def _returned_by(function: Any) -> Any:
-    plain = inspect.unwrap(function)
+    plain = called_of(inspect.unwrap(function))
     try:
         return inspect.get_annotations(plain, eval_str=True).get("return", Any)
     except NameError:
@@ -180,7 +183,7 @@ def _returned_by(function: Any) -> Any:
 
 def _refuse_generators(function: Any) -> None:
     name = getattr(function, "__qualname__", repr(function))
-    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+    if is_generating(function):
         raise TypeError(
             f"{name} is a generator function: its results come one by one, and a stored answer is one; collect them in a "
             "function that returns a list, or make each of its steps idempotent"
@@ -213,7 +216,7 @@ class _Calls:
                 return self.refused(decision)
             return run_claimed(
                 decision.claim,
-                lambda: function(*args, **kwargs),
+                lambda: has_run(function, function(*args, **kwargs), course.codec),
                 course,
                 lambda: opened.ask(operation, scope, key, fingerprint),
                 heartbeat=settings.heartbeat,

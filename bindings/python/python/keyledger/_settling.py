@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from keyledger._codec import Codec, ResultNotStored
 from keyledger._native import Acquired, Replay
 from keyledger._refused import Refused, ReplayedFailure
+from keyledger._unbegun import NotBegun
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, TooLarge
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Means(NamedTuple):
 
     def settlement(self, error: BaseException, codec: Codec[Any]) -> Settlement:
         """How a claim ends whose handler raised `error`. Whatever is in neither list goes by the record's effect."""
+        if isinstance(error, NotBegun):
+            return Settlement("release")
         if isinstance(error, self.final) and isinstance(error, Exception):
             try:
                 return Settlement("fail", (codec.encode_error(error),))
