@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from keyledger import errors
 from keyledger._claims import ClaimBlock
-from keyledger._codec import Codec, JsonCodec, ResultNotStored, stored_body
+from keyledger._codec import Codec, JsonCodec, ResultNotStored, ResultUnreadable, stored_body
 from keyledger._current import current_claim
 from keyledger._driver import AsyncTransport, RunningDriver, Transport
 from keyledger._idempotent import idempotent
@@ -189,6 +189,7 @@ __all__ = [
     "Report",
     "Response",
     "ResultNotStored",
+    "ResultUnreadable",
     "Resumed",
     "RunningDriver",
     "Stats",

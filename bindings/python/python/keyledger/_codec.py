@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Generic, cast
 
-from keyledger._native import Response
+from keyledger._native import KeyId, Response
+from keyledger._refused import told_id
 from keyledger._same import is_same
-from keyledger._shapes import PLAIN, Shape, Unsupported, shape_of
-from keyledger.errors import InvalidArgument, TooLarge
+from keyledger._shapes import PLAIN, Shape, Unsupported, bare, shape_of
+from keyledger.errors import InvalidArgument, KeyledgerError, TooLarge
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -77,6 +78,9 @@ class JsonCodec(Codec[R]):
     would come back as something else (a subclass of the declared class, a `dict` with a name that is no text): it is read back before
     it is stored, and has to be equal; a tuple that comes back as a list is.
 
+    What a person or the handler itself stored is read as well: `text/plain` where `returns` is str, no bytes where it is None, and JSON.
+    Anything else is `ResultUnreadable` to the caller.
+
     `raises`: errors of the list `final` which a replay raises again as their own class, made of the same arguments. They have to be
     JSON. Errors of other classes are replayed as `ReplayedFailure`.
 
@@ -98,6 +102,7 @@ class JsonCodec(Codec[R]):
 
     def __init__(self, returns: Any = Any, *, raises: tuple[type[Exception], ...] = ()) -> None:
         self._returns = returns
+        self._plain = bare(returns)
         self._write, self._read = _shape(returns)
         self._raises = {error.__qualname__: error for error in raises}
 
@@ -120,11 +125,21 @@ class JsonCodec(Codec[R]):
 
     def decode(self, response: Response) -> R:
         """The result, in the type that was declared."""
+        if response.media_type != JSON and not is_json(response.media_type):
+            return cast("R", self._not_json(response))
         return cast("R", self._read_back(str(response.body or stored_body(response), "utf-8")))
 
     def _read_back(self, text: str) -> Any:
         value = _DECODE(text)[0]
         return value if self._read is None else self._read(value)
+
+    def _not_json(self, response: Response) -> str | None:
+        body = stored_body(response)
+        if self._plain is str and _essence(response.media_type) == "text/plain":
+            return str(body, "utf-8")
+        if self._plain in (None, type(None)) and not body:
+            return None
+        raise ValueError(f"it is not {JSON}")
 
     def encode_error(self, error: Exception) -> Response:
         """Class, text, and the arguments where the class is to be raised again."""
@@ -135,7 +150,10 @@ class JsonCodec(Codec[R]):
 
     def decode_error(self, response: Response) -> Exception | None:
         """The error, if its class is one of `raises`."""
-        told: Any = json.loads(stored_body(response))
+        try:
+            told: Any = json.loads(stored_body(response))
+        except ValueError:
+            return None  # Somebody has said no in other words.
         if not isinstance(told, dict) or "arguments" not in told:
             return None
         known = self._raises.get(str(told.get("error")))
@@ -166,6 +184,16 @@ def stored_body(response: Response) -> bytes:
     return body
 
 
+def is_json(media_type: str) -> bool:
+    """Whether a body of this type is JSON."""
+    essence = _essence(media_type)
+    return essence == JSON or essence.endswith("+json")
+
+
+def _essence(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
+
+
 def _shape(returns: Any) -> Shape:
     if returns is Any:
         return PLAIN
@@ -192,3 +220,27 @@ class ResultNotStored(InvalidArgument):
     """
 
     result: Any = None
+
+
+class ResultUnreadable(KeyledgerError):
+    """The call was done, and what is stored as its result is none of the function's: it was not run again.
+
+    Somebody settled the record with a response of another form: the handler itself by `claim.complete`, a person by `Ledger.resolve`, or
+    another function of the same operation. `response` is what is stored; `key_id` names the record; the cause says why.
+    """
+
+    code = "result_unreadable"
+    response: Response
+    key_id: KeyId
+
+    @classmethod
+    def of(cls, response: Response, key_id: KeyId, why: Exception) -> ResultUnreadable:
+        """What to tell, with what to do."""
+        stored = response.media_type or "no media type"
+        error = cls(
+            f"{told_id(key_id)}: it was done, but what is stored, {stored}, cannot be read as a result of this function: {why}; "
+            "it is this error's response. Settle calls with values of the function: return them, from it or from the handler of "
+            "its recover, or give them to its resolve; else give it a codec= that reads this"
+        )
+        error.response, error.key_id = response, key_id
+        return error

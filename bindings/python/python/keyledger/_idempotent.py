@@ -15,11 +15,13 @@ from keyledger._refused import Refused
 from keyledger._running import Within, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
 from keyledger._unbegun import called_of, has_run, is_async, is_generating
+from keyledger.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from keyledger._ledger import Ledger
+    from keyledger._native import RecordView
     from keyledger._typed import Decorator
     from keyledger._values import Effect, Span
 
@@ -93,6 +95,7 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         InvalidKey: the scope or key is missing or empty. Nothing was run or stored.
         ResultNotStored: it has run, and the codec cannot store what it returned: the key is parked.
         TypeError: it is no `async def`, and returned a coroutine, or a generator that its codec does not take. Nothing of that has run.
+        ResultUnreadable: it was done, and somebody settled it with what the codec cannot read.
 
     Raises (when decorating):
         TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back.
@@ -200,7 +203,7 @@ class _Calls:
 
     def synchronous(self) -> Any:
         settings, identify, lazy, function = self.settings, self.identify, self.course, self.function
-        ledger, operation, asks = settings.ledger, settings.operation, settings.asks
+        ledger, operation, asks, name = settings.ledger, settings.operation, settings.asks, settings.operation.name
 
         def call(*args: Any, **kwargs: Any) -> Any:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
@@ -211,7 +214,7 @@ class _Calls:
             else:
                 decision = opened.begin(operation, scope, key, fingerprint)
             if decision.__class__ is Replay:
-                return course.told(decision)
+                return course.told(decision, (scope, name, key))
             if type(decision) is not Acquired:
                 return self.refused(decision)
             return run_claimed(
@@ -226,7 +229,7 @@ class _Calls:
 
     def asynchronous(self) -> Any:
         settings, identify, lazy, function = self.settings, self.identify, self.course, self.function
-        ledger, operation, asks = settings.ledger, settings.operation, settings.asks
+        ledger, operation, asks, name = settings.ledger, settings.operation, settings.asks, settings.operation.name
 
         async def call(*args: Any, **kwargs: Any) -> Any:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
@@ -234,7 +237,7 @@ class _Calls:
             opened = ledger()
             decision = await opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks)
             if decision.__class__ is Replay:
-                return course.told(decision)
+                return course.told(decision, (scope, name, key))
             if type(decision) is not Acquired:
                 return await _awaited(self.refused(decision))
             return await run_claimed_async(
@@ -259,6 +262,7 @@ class _Calls:
         wrapper.key_id = self.key_id
         wrapper.recover = self.recover
         wrapper.recover_async = self.recover_async
+        wrapper.resolve = self.resolve
         return wrapper
 
     def key_id(self, *args: Any, **kwargs: Any) -> tuple[str, str, str]:
@@ -286,6 +290,14 @@ class _Calls:
                     course.not_found_out(claim, error)
                     raise
         return len(claims)
+
+    def resolve(self, record: RecordView, result: Any, *, who: str, note: str) -> None:
+        """Settles a parked call for a person: see `Idempotent.resolve`."""
+        of, own = record.key_id.operation, self.settings.operation.name
+        if of != own:
+            raise InvalidArgument(f"the record is one of operation {of!r}, and this function's are of {own!r}")
+        response = self.course.get().response_of(result)
+        self.settings.ledger().resolve(record.key_id, record.fence, "completed", response, who=who, note=note)
 
 
 async def _awaited(value: Any) -> Any:

@@ -145,7 +145,7 @@ class Ledger(_native.Ledger):
         decision = self.begin(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
         if not isinstance(decision, Acquired):
-            return course.told(decision)  # type: ignore[no-any-return]
+            return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
         claim = decision.claim
         ask = lambda: self.ask(*asked)  # noqa: E731
         return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
@@ -177,7 +177,7 @@ class Ledger(_native.Ledger):
         decision = await self.begin_async(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
         if not isinstance(decision, Acquired):
-            return course.told(decision)  # type: ignore[no-any-return]
+            return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
         claim = decision.claim
         ask = lambda: self.ask(*asked)  # noqa: E731
         ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from keyledger.errors import KeyledgerError
 
 if TYPE_CHECKING:
-    from keyledger._native import Response
+    from keyledger._native import KeyId, Response
+
+
+def told_id(key_id: KeyId) -> str:
+    """Which record it is, at the beginning of a message."""
+    return f"{key_id.operation} of scope {key_id.scope!r}, key {key_id.key!r}"
 
 
 class Refused(KeyledgerError):

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from keyledger._codec import Codec, ResultNotStored
-from keyledger._native import Acquired, Replay
+from keyledger._codec import Codec, ResultNotStored, ResultUnreadable
+from keyledger._native import Acquired, KeyId, Replay
 from keyledger._refused import Refused, ReplayedFailure
 from keyledger._unbegun import NotBegun
-from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, TooLarge
+from keyledger.errors import ClaimLost, ClaimSettled, InvalidArgument, KeyledgerError, TooLarge
 
 if TYPE_CHECKING:
     from keyledger._native import Claim, Response
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     Ask = Callable[[], Any]
 
 Errors = tuple[type[BaseException], ...]
+
+Named = KeyId | tuple[str, str, str]
+"""Which record it is: as a key id, or as what makes one, where none is needed mostly."""
 
 _NOT_STORED = "its outcome could not be stored"
 
@@ -64,12 +67,14 @@ class Course(NamedTuple):
     means: Means
 
     def returned(self, claim: Claim, result: Any, ask: Ask) -> Any:
-        """The result is on disk; what every later caller will be told."""
+        """The result is on disk; what every later caller will be told. A handler that settled the claim itself has said that."""
+        if claim.is_settled:
+            return self.told(ask(), claim.key_id)
         response, told = self._encoded(claim, result)
         try:
             claim.complete(response)
         except (ClaimLost, ClaimSettled):
-            return self.told(ask())
+            return self.told(ask(), claim.key_id)
         except TooLarge:
             _park(claim)
             raise
@@ -85,7 +90,7 @@ class Course(NamedTuple):
         try:
             self.means.settlement(error, self.codec).settle(claim)
         except (ClaimLost, ClaimSettled) as ended:
-            return self._told_after(error, ended, ask())
+            return self._told_after(error, ended, ask(), claim.key_id)
         except KeyledgerError as unsettled:
             if isinstance(error, Exception):
                 raise unsettled from error
@@ -93,11 +98,13 @@ class Course(NamedTuple):
 
     async def returned_async(self, claim: Claim, result: Any, ask: Ask) -> Any:
         """`returned` on an event loop."""
+        if claim.is_settled:
+            return self.told(ask(), claim.key_id)
         response, told = self._encoded(claim, result)
         try:
             await claim.complete_async(response)
         except (ClaimLost, ClaimSettled):
-            return self.told(ask())
+            return self.told(ask(), claim.key_id)
         except TooLarge:
             _park(claim)
             raise
@@ -110,7 +117,7 @@ class Course(NamedTuple):
         try:
             await self.means.settlement(error, self.codec).settle_async(claim)
         except (ClaimLost, ClaimSettled) as ended:
-            return self._told_after(error, ended, ask())
+            return self._told_after(error, ended, ask(), claim.key_id)
         except KeyledgerError as unsettled:
             if isinstance(error, Exception):
                 raise unsettled from error
@@ -121,6 +128,19 @@ class Course(NamedTuple):
         if not claim.is_settled:
             claim.complete(self._encoded(claim, result)[0])
 
+    def response_of(self, result: Any) -> Response:
+        """What a person found out, as it is stored.
+
+        Raises:
+            InvalidArgument: the codec cannot store it. Nothing was changed.
+        """
+        try:
+            response = self.codec.encode(result)
+            self.codec.decode(response)
+            return response
+        except Exception as error:
+            raise InvalidArgument(f"this is no result of the function that can be stored: {error}") from error
+
     def not_found_out(self, claim: Claim, error: BaseException) -> None:
         """An error in a recovery handler: by its lists, else the lease ends, and the record is open to recovery again (section 4)."""
         settlement = self.means.settlement(error, self.codec)
@@ -129,32 +149,42 @@ class Course(NamedTuple):
         else:
             settlement.settle(claim)
 
-    def told(self, decision: Any) -> Any:
+    def told(self, decision: Any, of: Named) -> Any:
         """The result that a decision tells.
 
         Raises:
+            ResultUnreadable: the codec cannot read it.
             Refused, ReplayedFailure: it tells none (S9); the error of `final`, where the codec makes it again.
 
         """
         if type(decision) is not Replay:
             raise Refused(decision)
         if decision.outcome == "completed":
-            return self.codec.decode(decision.response)
+            return self._decoded(decision.response, of)
         failure = ReplayedFailure(decision.response)
         again = self.codec.decode_error(decision.response)
         if again is None:
             raise failure
         raise again from failure
 
-    def _told_after(self, error: BaseException, ended: KeyledgerError, decision: Any) -> Any:
+    def _told_after(self, error: BaseException, ended: KeyledgerError, decision: Any, of: KeyId) -> Any:
         """A claim that was lost: as `begin` would answer (S9). One that the handler settled: its outcome, if there is one to tell."""
         untold = isinstance(ended, ClaimSettled) and type(decision) is not Replay
         if untold or not isinstance(error, Exception):
             raise error
         try:
-            return self.told(decision)
+            return self.told(decision, of)
         except Exception as told:
             raise told from error
+
+    def _decoded(self, response: Response, of: Named) -> Any:
+        try:
+            return self.codec.decode(response)
+        except KeyledgerError:
+            raise
+        except Exception as error:
+            key_id = of if isinstance(of, KeyId) else KeyId(*of)
+            raise ResultUnreadable.of(response, key_id, error) from error
 
     def _encoded(self, claim: Claim, result: Any) -> tuple[Response, Any]:
         """The result as it is stored, and as everyone is told it: what cannot be read back is not stored."""

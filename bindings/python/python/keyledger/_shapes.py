@@ -66,7 +66,7 @@ class _Shapes:
         self._known: dict[Any, Shape] = {}
 
     def of(self, annotation: Any) -> Shape:
-        annotation = _bare(annotation)
+        annotation = bare(annotation)
         origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
         if arguments:
             return self._generic(annotation, origin, arguments)
@@ -172,7 +172,7 @@ class _Shapes:
         )
 
 
-def _bare(annotation: Any) -> Any:
+def bare(annotation: Any) -> Any:
     """The annotation without what says nothing about JSON."""
     while True:
         origin = typing.get_origin(annotation)

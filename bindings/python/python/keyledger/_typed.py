@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from keyledger._native import Claim, Operation
+from keyledger._native import Claim, Operation, RecordView
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -66,6 +66,31 @@ class Idempotent(Protocol, Generic[P, R_co]):
         self, handler: Callable[[Claim], Awaitable[Any]], *, limit: int = 100
     ) -> Coroutine[Any, Any, int]:
         """`recover` on an event loop."""
+        ...
+
+    @overload
+    def resolve(
+        self: Idempotent[P, Coroutine[Any, Any, T]], record: RecordView, result: T, *, who: str, note: str
+    ) -> None: ...
+    @overload
+    def resolve(self: Idempotent[P, R], record: RecordView, result: R, *, who: str, note: str) -> None:
+        """Settles a parked call for a person, who found out that it was done: `Ledger.resolve` with a result of the function's own.
+
+        Args:
+            record: as `Ledger.inspect` or `Ledger.list` showed it. If it has been granted or settled since, nothing is changed.
+            result: what later callers get.
+            who: who found out. It stays in the audit trail, as does `note`, which says how.
+            note: how.
+
+        Raises:
+            NotParked: the record is not parked, or not as it was shown.
+            InvalidArgument: the codec cannot store the result, or the record is of another operation.
+
+        Example:
+            for record in ledger.list(state="parked", operation="mail").records:
+                mail.resolve(record, "sent", who="ann", note="it is in the server's log")
+
+        """
         ...
 
 

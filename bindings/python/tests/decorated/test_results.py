@@ -178,3 +178,104 @@ def test_nothing_is_pickled() -> None:
     """A stored byte names no code: bytes that pickle would run are no JSON."""
     with pytest.raises(ValueError, match="JSON|decode|Expecting"):
         JsonCodec(Any).decode(Response("application/json", b"cos\nsystem\n(S'true'\ntR."))
+
+
+def settled_with(ledger: Ledger, annotation: Any, response: Any) -> Any:
+    """A function whose call of key 1 the handler itself has settled, with `response`."""
+
+    def call(key: str) -> Any:
+        keyledger.current_claim().complete(response)
+
+    call.__annotations__["return"] = annotation
+    return ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")(call)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "response", "told"),
+    [
+        (str, "sent é", "sent é"),
+        (str, "", ""),
+        (str, Response("Text/Plain", b"sent"), "sent"),
+        (str, '"quoted"', '"quoted"'),
+        (str, Response.json("sent"), "sent"),
+        (int, Response("application/json; charset=utf-8", b"7"), 7),
+        (dict, Response("application/problem+json", b"{}"), {}),
+        (None, Response.empty(), None),
+    ],
+    ids=str,
+)
+def test_what_a_handler_stored_itself_is_read_where_it_can_only_be_one_thing(
+    ledger: Ledger, annotation: Any, response: Any, told: Any
+) -> None:
+    call = settled_with(ledger, annotation, response)
+    assert [call("1"), call("1")] == [told, told]
+
+
+@pytest.mark.parametrize(
+    ("annotation", "response", "media_type"),
+    [
+        (int, "7", "text/plain; charset=utf-8"),
+        (Any, "sent", "text/plain; charset=utf-8"),
+        (str, Response("text/plain", b"\xff"), "text/plain"),
+        (str, b"sent", "application/octet-stream"),
+        (str, Response.empty(), "no media type"),
+        (dict, Response("application/json", b"{"), "application/json"),
+        (Line, Response.json([1]), "application/json"),
+    ],
+    ids=str,
+)
+def test_what_is_stored_in_another_form_is_an_error_that_says_what_to_do(
+    ledger: Ledger, annotation: Any, response: Any, media_type: str
+) -> None:
+    call = settled_with(ledger, annotation, response)
+    with pytest.raises(keyledger.ResultUnreadable):
+        call("1")
+    with pytest.raises(keyledger.ResultUnreadable) as unreadable:
+        call("1")
+    error = unreadable.value
+    assert (error.code, error.key_id) == ("result_unreadable", keyledger.KeyId("(single)", "x", "1"))
+    assert error.response.media_type in media_type
+    for part in ("x of scope '(single)', key '1'", f"{media_type},", "recover", "resolve", "codec="):
+        assert part in str(error)
+    assert error.__cause__ is not None
+
+
+def test_a_person_resolves_with_a_value_of_the_functions_own(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="x", effect="at_most_once", scope=keyledger.SINGLE, key="key")
+    def call(key: str) -> Line:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        call("1")
+    (record,) = ledger.list(state="parked", operation="x").records
+    with pytest.raises(keyledger.InvalidArgument, match="no result of the function"):
+        call.resolve(record, "tea", who="ann", note="it is in the log")  # type: ignore[arg-type]
+    call.resolve(record, LINE, who="ann", note="it is in the log")
+    assert call("1") == LINE
+    with pytest.raises(keyledger.NotParked):
+        call.resolve(record, Line("milk", decimal.Decimal(1)), who="ann", note="it is in the log")
+
+
+def test_a_person_resolves_no_record_of_another_operation(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="x", effect="at_most_once", scope=keyledger.SINGLE, key="key")
+    async def call(key: str) -> str:
+        return key
+
+    other = keyledger.Operation("y", "at_most_once")
+    with pytest.raises(TimeoutError), ledger.claim(other, "s", "1", keyledger.Fingerprint.unchecked()):
+        raise TimeoutError
+    (record,) = ledger.list(state="parked").records
+    with pytest.raises(keyledger.InvalidArgument, match="of operation 'y'.*are of 'x'"):
+        call.resolve(record, "1", who="ann", note="it is in the log")
+
+
+def test_a_final_no_in_a_persons_words_is_replayed_as_one(ledger: Ledger) -> None:
+    def call(key: str) -> str:
+        keyledger.current_claim().fail("the address is gone")
+        raise TimeoutError
+
+    made = ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")(call)
+    for _ in range(2):
+        with pytest.raises(keyledger.ReplayedFailure) as failed:
+            made("1")
+        assert failed.value.response.body == b"the address is gone"
