@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from types import TracebackType
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from keyledger._codec import Codec
+from keyledger._kept import RESULT, Asked
 from keyledger._native import Claim, Ledger, Response
 from keyledger._running import Within
 from keyledger._settling import Means, Settlement, granted
@@ -100,14 +102,17 @@ class ClaimBlock:
         self._entered: tuple[Claim, Leaving] | None = None
 
     def __enter__(self) -> Claim:
-        return self._enter(granted(self._ledger.begin(*self._asked, **self._terms)))
+        with Asked(partial(self._ledger.begin, *self._asked, **self._terms)) as asked:
+            return self._enter(granted(asked[RESULT]))
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()
         leaving.leave(claim, error)
 
     async def __aenter__(self) -> Claim:
-        return self._enter(granted(await self._ledger.begin_async(*self._asked, **self._terms)))
+        with Asked(partial(self._ledger.begin_async, *self._asked, **self._terms)) as asked:
+            asked[RESULT] = await asked[RESULT]
+            return self._enter(granted(asked[RESULT]))
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()

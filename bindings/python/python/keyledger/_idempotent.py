@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
+from keyledger._kept import RESULT, Asked
 from keyledger._native import Acquired, Operation, Replay
 from keyledger._refused import Refused
 from keyledger._running import Within, run_claimed, run_claimed_async
@@ -209,21 +210,21 @@ class _Calls:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
             course = lazy.course or lazy.get()
             opened = ledger()
-            if memo or asks:
-                decision = opened.begin(operation, scope, key, fingerprint, memo=memo, **asks)
-            else:
-                decision = opened.begin(operation, scope, key, fingerprint)
-            if decision.__class__ is Replay:
-                return course.told(decision, (scope, name, key))
-            if type(decision) is not Acquired:
-                return self.refused(decision)
-            return run_claimed(
-                decision.claim,
-                lambda: has_run(function, function(*args, **kwargs), course.codec),
-                course,
-                lambda: opened.ask(operation, scope, key, fingerprint),
-                heartbeat=settings.heartbeat,
-            )
+            begin = functools.partial(opened.begin, operation, scope, key, fingerprint)
+            with Asked(functools.partial(begin, memo=memo, **asks) if memo or asks else begin) as asked:
+                decision = asked[RESULT]
+                if decision.__class__ is Replay:
+                    return course.told(decision, (scope, name, key))
+                if type(decision) is not Acquired:
+                    return self.refused(decision)
+                return run_claimed(
+                    asked,
+                    functools.partial(function, *args, **kwargs),
+                    course,
+                    functools.partial(opened.ask, operation, scope, key, fingerprint),
+                    heartbeat=settings.heartbeat,
+                    check=functools.partial(has_run, function, codec=course.codec),
+                )
 
         return call
 
@@ -235,18 +236,20 @@ class _Calls:
             scope, key, fingerprint, memo = identify(*args, **kwargs)
             course = lazy.get()
             opened = ledger()
-            decision = await opened.begin_async(operation, scope, key, fingerprint, memo=memo, **asks)
-            if decision.__class__ is Replay:
-                return course.told(decision, (scope, name, key))
-            if type(decision) is not Acquired:
-                return await _awaited(self.refused(decision))
-            return await run_claimed_async(
-                decision.claim,
-                lambda: function(*args, **kwargs),
-                course,
-                lambda: opened.ask(operation, scope, key, fingerprint),
-                heartbeat=settings.heartbeat,
-            )
+            begin = functools.partial(opened.begin_async, operation, scope, key, fingerprint, memo=memo, **asks)
+            with Asked(begin) as asked:
+                decision = asked[RESULT] = await asked[RESULT]
+                if decision.__class__ is Replay:
+                    return course.told(decision, (scope, name, key))
+                if type(decision) is not Acquired:
+                    return await _awaited(self.refused(decision))
+                return await run_claimed_async(
+                    asked,
+                    functools.partial(function, *args, **kwargs),
+                    course,
+                    functools.partial(opened.ask, operation, scope, key, fingerprint),
+                    heartbeat=settings.heartbeat,
+                )
 
         return call
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from keyledger import _native
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent
+from keyledger._kept import RESULT, Asked
 from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
@@ -142,13 +144,13 @@ class Ledger(_native.Ledger):
 
         """
         asked = (operation, scope, key, _checked(fingerprint))
-        decision = self.begin(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
-        if not isinstance(decision, Acquired):
-            return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
-        claim = decision.claim
-        ask = lambda: self.ask(*asked)  # noqa: E731
-        return run_claimed(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)  # type: ignore[no-any-return]
+        with Asked(partial(self.begin, *asked, memo=memo, wait=wait)) as granted:
+            decision = granted[RESULT]
+            if not isinstance(decision, Acquired):
+                return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
+            ran = partial(handler, decision.claim)
+            return run_claimed(granted, ran, course, partial(self.ask, *asked), heartbeat=heartbeat)  # type: ignore[no-any-return]
 
     async def run_async(
         self,
@@ -174,14 +176,14 @@ class Ledger(_native.Ledger):
 
         """
         asked = (operation, scope, key, _checked(fingerprint))
-        decision = await self.begin_async(*asked, memo=memo, wait=wait)
         course = Course(RESPONSES, Means(not_done, final))
-        if not isinstance(decision, Acquired):
-            return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
-        claim = decision.claim
-        ask = lambda: self.ask(*asked)  # noqa: E731
-        ran = run_claimed_async(claim, lambda: handler(claim), course, ask, heartbeat=heartbeat)
-        return await ran  # type: ignore[no-any-return]
+        with Asked(partial(self.begin_async, *asked, memo=memo, wait=wait)) as granted:
+            decision = granted[RESULT] = await granted[RESULT]
+            if not isinstance(decision, Acquired):
+                return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
+            run = partial(handler, decision.claim)
+            ran = run_claimed_async(granted, run, course, partial(self.ask, *asked), heartbeat=heartbeat)
+            return await ran  # type: ignore[no-any-return]
 
     def outbox(self, **settings: Unpack[OutboxSettings]) -> Outbox:
         """The client half: requests are stored with their keys before they are sent. The settings are those of `keyledger.Outbox`.

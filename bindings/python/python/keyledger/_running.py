@@ -9,12 +9,12 @@ from weakref import ref
 
 from keyledger import _current
 from keyledger._heartbeat import Heartbeat
+from keyledger._kept import RESULT, Asked, Kept
+from keyledger._unbegun import NotRun
 
 if TYPE_CHECKING:
     from keyledger._native import Claim
     from keyledger._settling import Ask, Course
-
-_UNTOLD: Any = object()
 
 _under_way: set[asyncio.Task[Any]] = set()
 """Handlers that run on, whoever still waits for them: a loop alone does not keep its tasks alive."""
@@ -40,40 +40,71 @@ class Within:
             self._heartbeat.stop()
 
 
-def run_claimed(claim: Claim, handler: Callable[[], Any], course: Course, ask: Ask, *, heartbeat: bool) -> Any:
-    """Runs the handler, settles the claim by how it ended, and tells what is stored."""
-    result = _UNTOLD
+def run_claimed(
+    asked: Asked,
+    handler: Callable[[], Any],
+    course: Course,
+    ask: Ask,
+    *,
+    heartbeat: bool,
+    check: Callable[[Any], object] | None = None,
+) -> Any:
+    """Runs the handler, settles the claim by how it ended, and tells what is stored. The handler is a `partial`: see `Kept`.
+
+    `check` raises `NotRun` for what is no result.
+    """
+    claim, ran = asked[RESULT].claim, Kept(handler)
     with Within(claim, heartbeat=heartbeat):
         try:
-            result = handler()
-        except BaseException as error:
-            return course.raised(claim, error, ask)
-        try:
+            asked.is_begun = True
+            result = ran[RESULT]
+            if check is not None:
+                check(result)
             return course.returned(claim, result, ask)
-        except Exception:
+        except BaseException as error:
+            if RESULT not in ran or isinstance(error, NotRun):
+                return _raised(claim, error, course, ask)
+            # A signal after the handler has returned: its outcome is stored all the same (S3).
+            course.kept(claim, ran[RESULT], error)
             raise
-        except BaseException:
-            # Interrupted after the handler has returned: its outcome is stored all the same (S3).
-            course.kept(claim, result)
-            raise
+
+
+def _raised(claim: Claim, error: BaseException, course: Course, ask: Ask) -> Any:
+    try:
+        return course.raised(claim, error, ask)
+    except BaseException as then:
+        if then is not error:
+            course.raised_still(claim, error, then)
+        raise
 
 
 async def run_claimed_async(
-    claim: Claim, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
+    asked: Asked, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
 ) -> Any:
     """The same in a task of its own, which runs on when the caller is cancelled (S3)."""
-    task = asyncio.get_running_loop().create_task(_claimed(claim, handler, course, ask, heartbeat=heartbeat))
+    claimed = _claimed(asked, handler, course, ask, heartbeat=heartbeat)
+    loop = asyncio.get_running_loop()
+    # From here on it is that task which knows whether the handler has begun, whatever comes of this one.
+    asked.is_begun = True
+    task = loop.create_task(claimed)
     _under_way.add(task)
     task.add_done_callback(_under_way.discard)
     return await asyncio.shield(task)
 
 
 async def _claimed(
-    claim: Claim, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
+    asked: Asked, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
 ) -> Any:
-    with Within(claim, heartbeat=heartbeat):
+    claim = asked[RESULT].claim
+    asked.is_begun = False
+    with asked, Within(claim, heartbeat=heartbeat):
         try:
+            asked.is_begun = True
             result = await handler()
         except BaseException as error:
             return await course.raised_async(claim, error, ask)
-        return await course.returned_async(claim, result, ask)
+        try:
+            return await course.returned_async(claim, result, ask)
+        except BaseException as interrupt:
+            course.kept(claim, result, interrupt)
+            raise

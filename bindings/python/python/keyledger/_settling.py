@@ -80,10 +80,17 @@ class Course(NamedTuple):
             raise
         return told
 
-    def kept(self, claim: Claim, result: Any) -> None:
-        """The result is on disk although the thread was interrupted before it was."""
-        with contextlib.suppress(KeyledgerError):
-            claim.complete(self._encoded(claim, result)[0])
+    def kept(self, claim: Claim, result: Any, interrupt: BaseException) -> None:
+        """The result is on disk although a signal came before it was. An error of `returned` itself has been seen to."""
+        if not isinstance(interrupt, (KeyledgerError, ResultNotStored)) and not claim.is_settled:
+            with contextlib.suppress(KeyledgerError):
+                claim.complete(self._encoded(claim, result)[0])
+
+    def raised_still(self, claim: Claim, error: BaseException, interrupt: BaseException) -> None:
+        """What `error` means is on disk although a signal came before it was."""
+        if not isinstance(interrupt, KeyledgerError) and not claim.is_settled:
+            with contextlib.suppress(KeyledgerError):
+                self.means.settlement(error, self.codec).settle(claim)
 
     def raised(self, claim: Claim, error: BaseException, ask: Ask) -> Any:
         """Settles, and raises `error`; or tells what somebody else has stored meanwhile, or the handler itself before."""

@@ -12,7 +12,11 @@ from typing import Any
 from keyledger._codec import Codec, JsonCodec
 
 
-class NotBegun(TypeError):
+class NotRun(TypeError):
+    """What a call returned is still to run: that is no result."""
+
+
+class NotBegun(NotRun):
     """The decorated function itself was called, and nothing of it has run: its key is released, whatever its effect."""
 
 
@@ -39,7 +43,7 @@ def has_run(function: Any, result: Any, codec: Codec[Any]) -> Any:
 
     Raises:
         NotBegun: it is the coroutine or generator of `function` itself, under a wrapper that does not run it.
-        TypeError: it is another one: what ran before it was made, nobody knows, so the claim goes by the effect (S8).
+        NotRun: it is another one: what ran before it was made, nobody knows, so the claim goes by the effect (S8).
 
     """
     if not isinstance(result, (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)):
@@ -56,7 +60,7 @@ def has_run(function: Any, result: Any, codec: Codec[Any]) -> Any:
     told = f"{name} returned a {kind}, which was not run and cannot be stored: {advice}"
     if not begun and _code(result) is getattr(called_of(inspect.unwrap(function)), "__code__", None):
         raise NotBegun(f"{told}, or decorate below the wrapper; its key is released")
-    raise TypeError(told)
+    raise NotRun(told)
 
 
 def _has_begun(result: Any) -> bool:
