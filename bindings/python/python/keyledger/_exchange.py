@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, MutableMapping
 from http import HTTPStatus
 from typing import Any
@@ -44,6 +45,7 @@ class Exchange:
         self._pieces: list[bytes] | None = []
         self._length = 0
         self._has_begun = self._flows = self._is_over = False
+        self._ended = asyncio.Event()
 
     def grant(self, asked: Asked, claim: Claim) -> None:
         """From now on the claim is renewed until the handler has ended (H10)."""
@@ -68,6 +70,16 @@ class Exchange:
 
     async def __call__(self, message: Message) -> None:
         """Takes one message of the app's."""
+        await self._take(message)
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            self._ended.set()
+
+    async def ended(self) -> Message:
+        """The end of the connection as the app sees it: its response has ended. Of a client that has gone it is not told (H9)."""
+        await self._ended.wait()
+        return {"type": "http.disconnect"}
+
+    async def _take(self, message: Message) -> None:
         if self.answer is not None or self._is_over:
             return None
         if self._claim is None or self._flows:
