@@ -128,8 +128,11 @@ class _Maker:
         return names
 
     def _compared(self) -> tuple[str, ...]:
+        """All but the receiver of a method, which is defined in a class: elsewhere `self` and `cls` are names like others."""
         names = tuple(self.parameters)
-        return names[1:] if names[:1] in (("self",), ("cls",)) else names
+        owner, _, _ = self.qualname.rpartition(".")
+        is_method = bool(owner) and not owner.endswith("<locals>")
+        return names[1:] if is_method and names[:1] in (("self",), ("cls",)) else names
 
     def _members(self, names: tuple[str, ...]) -> str:
         return "{" + ", ".join(f"{name!r}: {name}" for name in names) + "}"

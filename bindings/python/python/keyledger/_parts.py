@@ -9,7 +9,9 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import ipaddress
 import json
+import pathlib
 import uuid
 from typing import Any, NoReturn
 
@@ -20,6 +22,18 @@ SINGLE = "(single)"
 """The scope of a program with one principal, said on purpose (L3)."""
 
 _EXACT_MAX = 2**53
+_CAPITALS = decimal.Context(capitals=1)
+_NAMES = (str, int, float, type(None))
+_WRITTEN = (
+    pathlib.PurePath,
+    ipaddress.IPv4Address,
+    ipaddress.IPv6Address,
+    ipaddress.IPv4Network,
+    ipaddress.IPv6Network,
+    ipaddress.IPv4Interface,
+    ipaddress.IPv6Interface,
+)
+"""What is known by its text."""
 
 
 def scope_of(value: Any, name: str) -> str:
@@ -65,17 +79,33 @@ def memo_of(value: Any) -> bytes:
     """A memo: bytes and text as they are, other values as JSON."""
     if isinstance(value, bytes):
         return value
-    return (value if isinstance(value, str) else _ENCODE(value)).encode()
+    return (value if isinstance(value, str) else _SHOW(value)).encode()
 
 
 def _print_of_wide(members: Any) -> Fingerprint:
     """Integers that a double cannot hold count as their digits: numbers of orders often are as long as that."""
     try:
-        return Fingerprint.of_json_text(_ENCODE(_digits(json.loads(_ENCODE(members)))))
-    except ValueError as error:
+        return Fingerprint.of_json_text(_ENCODE(_digits(json.loads(_ENCODE(_told_apart(members))))))
+    except (TypeError, ValueError) as error:
         raise InvalidArgument(
             f"the arguments have no fingerprint: {error}; say with fingerprint= what to compare"
         ) from None
+
+
+def _told_apart(value: Any) -> Any:
+    """The same, and names that are no text are told from text: JSON has one word for `1` and `"1"`. What is no name in JSON stays, and is refused."""
+    if isinstance(value, dict):
+        members = {name: _told_apart(member) for name, member in value.items()}
+        if all(isinstance(name, str) for name in members) or not all(isinstance(name, _NAMES) for name in members):
+            return members
+        return {"\0names": sorted(([_ENCODE(name), member] for name, member in members.items()), key=_name)}
+    if isinstance(value, (list, tuple)):
+        return [_told_apart(element) for element in value]
+    return value
+
+
+def _name(named: list[Any]) -> str:
+    return str(named[0])
 
 
 def _digits(value: Any) -> Any:
@@ -112,7 +142,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
-        return str(value.normalize())
+        return _exact(value)
     if isinstance(value, (uuid.UUID, datetime.timedelta)):
         return str(value)
     if isinstance(value, bytes):
@@ -123,11 +153,48 @@ def _plain(value: Any) -> Any:
         return str.__str__(value)
     if isinstance(value, (Ledger, Claim)):
         return None
+    return _plain_members(value)
+
+
+def _plain_members(value: Any) -> Any:
+    """What has values of its own, all of them: what a model hides when it is printed tells two calls apart as well."""
+    if hasattr(value, "get_secret_value"):
+        return _told_apart(value.get_secret_value())
+    if hasattr(type(value), "model_fields"):
+        fields = {name: getattr(value, name) for name in type(value).model_fields}
+        return _told_apart({**fields, **(getattr(value, "model_extra", None) or {})})
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _told_apart({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if isinstance(value, (set, frozenset)):
+        return sorted((_told_apart(element) for element in value), key=_ENCODE)
+    if isinstance(value, _WRITTEN) or type(value).__module__.startswith("pydantic"):
+        return str(value)
+    return _refuse(value)
+
+
+def _exact(value: decimal.Decimal) -> str:
+    """All digits of a number, however many and however it is written, whatever the thread's decimal context rounds to."""
+    if not value.is_finite():
+        return str(value)
+    sign, digits, exponent = value.as_tuple()
+    text = "".join(map(str, digits)).lstrip("0")
+    bare = text.rstrip("0")
+    places = int(exponent) + len(text) - len(bare) if bare else 0
+    with decimal.localcontext(_CAPITALS):
+        return str(decimal.Decimal((sign, tuple(map(int, bare or "0")), places)))
+
+
+def _shown(value: Any) -> Any:
+    """The same for memos, which people read: what a model hides stays hidden."""
+    if hasattr(value, "get_secret_value"):
+        return _refuse(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    return _refuse(value)
+    return _plain(value)
 
 
 def _refuse(value: Any) -> NoReturn:
@@ -135,3 +202,4 @@ def _refuse(value: Any) -> NoReturn:
 
 
 _ENCODE = json.JSONEncoder(default=_plain, allow_nan=False, separators=(",", ":")).encode
+_SHOW = json.JSONEncoder(default=_shown, allow_nan=False, separators=(",", ":")).encode
