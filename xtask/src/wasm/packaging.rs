@@ -18,7 +18,8 @@ pub(super) fn steps(place: &Place) -> Vec<Step> {
     for name in MANIFEST {
         let _ = std::fs::copy(sources.join(name), folder.join(name));
     }
-    let mut install = place.npm(&["ci", "--no-audit", "--no-fund", "--silent"]);
+    // `ci` refuses the lock for an optional package, of Windows, that npm itself leaves out of it.
+    let mut install = place.npm(&["install", "--no-save", "--no-audit", "--no-fund", "--silent"]);
     install.command.current_dir(&folder);
     let tool = |name: &str| Command::new(folder.join("node_modules/.bin").join(name));
     let mut publint = tool("publint");

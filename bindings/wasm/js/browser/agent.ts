@@ -40,15 +40,23 @@ export class Agent {
     );
   }
 
-  /** Takes part: asks who leads, and stands in line for the lead. */
+  /** Takes part: shows that it lives, asks who leads, and stands in line for the lead. */
   show(): void {
     if (this.#life) return;
     const life = (this.#life = new AbortController());
+    void navigator.locks.request(signOf(this.#id), () => {
+      this.#join(life.signal);
+      return ended(life.signal);
+    });
+  }
+
+  /** With its sign held: who leads takes one that is free for a tab that has gone. */
+  #join(life: AbortSignal): void {
+    if (life.aborted) return;
     this.#channel = new BroadcastChannel(`keyledger ${this.#name}`);
     this.#channel.onmessage = ({ data }) => this.#heard(data as Between);
-    void navigator.locks.request(signOf(this.#id), () => ended(life.signal));
-    this.#lead = this.#standInLine(life.signal).catch((error: unknown) => {
-      if (!life.signal.aborted) this.#failed(error);
+    this.#lead = this.#standInLine(life).catch((error: unknown) => {
+      if (!life.aborted) this.#failed(error);
     });
     this.#post({ kind: "who" });
   }
