@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from functools import partial
 from types import TracebackType
@@ -13,7 +14,7 @@ from keyledger._kept import RESULT, Asked
 from keyledger._native import Claim, Ledger, Response
 from keyledger._running import Within
 from keyledger._settling import Means, Settlement, granted
-from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError
+from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, Reentrant
 
 
 class _Responses(Codec[Response]):
@@ -112,14 +113,14 @@ class ClaimBlock:
     async def __aenter__(self) -> Claim:
         with Asked(partial(self._ledger.begin_async, *self._asked, **self._terms)) as asked:
             asked[RESULT] = await asked[RESULT]
-            return self._enter(granted(asked[RESULT]))
+            return self._enter(granted(asked[RESULT]), asyncio.get_running_loop())
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()
         await leaving.leave_async(claim, error)
 
-    def _enter(self, claim: Claim) -> Claim:
-        within = Within(claim, heartbeat=self._heartbeat)
+    def _enter(self, claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Claim:
+        within = Within(claim, heartbeat=self._heartbeat, loop=loop)
         self._entered = (claim, Leaving(within, self._means))
         within.__enter__()
         return claim
@@ -135,9 +136,13 @@ _blocks: WeakKeyDictionary[Claim, Leaving] = WeakKeyDictionary()
 """Claims whose own blocks are entered: whoever is inside holds them."""
 
 
-def entered(claim: Claim) -> Claim:
-    """`with claim:`, for a claim of a `match`."""
-    within = Within(claim, heartbeat=True)
+def entered(claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Claim:
+    """`with claim:`, for a claim of a `match`. Once: the end of the block is the end of the claim."""
+    if claim in _blocks:
+        raise Reentrant(
+            "this claim's block is entered already: its end is the claim's, so it cannot be entered inside itself"
+        )
+    within = Within(claim, heartbeat=True, loop=loop)
     _blocks[claim] = Leaving(within, Means())
     within.__enter__()
     return claim
@@ -145,14 +150,21 @@ def entered(claim: Claim) -> Claim:
 
 def left(claim: Claim, error: BaseException | None) -> None:
     """The end of `with claim:`."""
-    _blocks.pop(claim).leave(claim, error)
+    _block(claim).leave(claim, error)
 
 
 async def entered_async(claim: Claim) -> Claim:
     """`async with claim:`."""
-    return entered(claim)
+    return entered(claim, asyncio.get_running_loop())
 
 
 async def left_async(claim: Claim, error: BaseException | None) -> None:
     """The end of `async with claim:`."""
-    await _blocks.pop(claim).leave_async(claim, error)
+    await _block(claim).leave_async(claim, error)
+
+
+def _block(claim: Claim) -> Leaving:
+    leaving = _blocks.pop(claim, None)
+    if leaving is None:
+        raise RuntimeError("this claim's block was not entered")
+    return leaving

@@ -50,7 +50,7 @@ class Exchange:
     def grant(self, asked: Asked, claim: Claim) -> None:
         """From now on the claim is renewed until the handler has ended (H10)."""
         self._asked, self._claim = asked, claim
-        self._heart = Heartbeat.start(claim)
+        self._heart = Heartbeat.start(claim, asyncio.get_running_loop())
 
     async def run(self, app: Callable[..., Awaitable[None]], scope: Any, receive: Receive) -> None:
         """Runs the app to its end, and settles what it has left unsettled."""

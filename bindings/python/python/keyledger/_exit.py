@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import weakref
 from collections.abc import Callable
 from typing import Protocol
@@ -19,6 +20,7 @@ class _Stopped(Protocol):
 
 _running: weakref.WeakSet[_Stopped] = weakref.WeakSet()
 _ends: list[Callable[[], None]] = []
+_over: list[bool] = []
 
 
 def stop_at_exit(running: _Stopped) -> None:
@@ -38,6 +40,14 @@ def _stop_running() -> None:
         running.stop()
 
 
+def is_over() -> bool:
+    """Whether the process exits, and nothing of Python's runs on other threads any more.
+
+    A daemon thread may stop with a lock in its hand then: whoever sees this waits for no lock, and starts no thread.
+    """
+    return bool(_over) or sys.is_finalizing()
+
+
 @atexit.register
 def _end() -> None:
     raised: BaseException | None = None
@@ -46,6 +56,7 @@ def _end() -> None:
             end()
         except BaseException as error:
             raised = error
+    _over.append(True)
     shut_gate()
     if raised is not None:
         raise raised

@@ -8,9 +8,12 @@ import time
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from keyledger._exit import is_over
 from keyledger.errors import ClaimLost, ClaimSettled, Closed, Forked, KeyledgerError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from keyledger._native import Claim
 
 _ENDS = (ClaimLost, ClaimSettled, Closed, Forked)
@@ -21,10 +24,11 @@ _BEATS_IN_A_LEASE = 3
 class _Beat:
     """One claim, and when its lease is to be renewed next. What nobody else holds any more is let go, and has no more beats."""
 
-    __slots__ = ("claim", "due", "every")
+    __slots__ = ("claim", "due", "every", "loop")
 
-    def __init__(self, claim: Claim) -> None:
+    def __init__(self, claim: Claim, loop: asyncio.AbstractEventLoop | None) -> None:
         self.claim = ref(claim)
+        self.loop = None if loop is None else ref(loop)
         self.every = claim.lease_seconds / _BEATS_IN_A_LEASE
         self.due = time.monotonic() + self.every
 
@@ -34,6 +38,9 @@ class _Beat:
         claim = self.claim()
         if claim is None:
             return False
+        if self._can_never_go_on():
+            claim.drop()
+            return False
         try:
             claim.heartbeat()
         except _ENDS:
@@ -42,9 +49,16 @@ class _Beat:
             return True
         return True
 
+    def _can_never_go_on(self) -> bool:
+        """Its handler waits on a loop that is closed (S2)."""
+        if self.loop is None:
+            return False
+        loop = self.loop()
+        return loop is None or loop.is_closed()
+
 
 class _Heart:
-    """The beats of one ledger, and the thread that sees to them."""
+    """The beats of one ledger, and the thread that sees to them. When the process exits there is none, and nobody waits for its lock."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -53,17 +67,26 @@ class _Heart:
         self._runs = False
 
     def add(self, beat: _Beat) -> None:
+        if is_over():
+            return
         with self._changed:
             self._beats[id(beat)] = beat
             if not self._runs:
-                self._runs = True
-                threading.Thread(target=self._run, name="keyledger-heartbeat", daemon=True).start()
+                self._begin()
             elif beat.due < self._wakes_at:
                 self._changed.notify()
 
     def remove(self, beat: _Beat) -> None:
-        with self._changed:
-            self._beats.pop(id(beat), None)
+        """Waits for nobody: a garbage collection may come here at any time, and the last one when the thread is gone."""
+        self._beats.pop(id(beat), None)
+
+    def _begin(self) -> None:
+        self._runs = True
+        try:
+            threading.Thread(target=self._run, name="keyledger-heartbeat", daemon=True).start()
+        except BaseException:
+            self._runs = False
+            raise
 
     def _run(self) -> None:
         while (due := self._wait()) is not None:
@@ -77,13 +100,14 @@ class _Heart:
         with self._changed:
             while True:
                 now = time.monotonic()
-                due = [beat for beat in self._beats.values() if beat.due <= now]
+                beats = list(self._beats.values())
+                due = [beat for beat in beats if beat.due <= now]
                 if due:
                     return due
-                if not self._beats and now >= idle_until:
+                if not beats and not self._beats and now >= idle_until:
                     self._runs = False
                     return None
-                self._wakes_at = min((beat.due for beat in self._beats.values()), default=idle_until)
+                self._wakes_at = min((beat.due for beat in beats), default=idle_until)
                 self._changed.wait(self._wakes_at - now)
 
 
@@ -99,10 +123,10 @@ class Heartbeat:
         self._heart, self._beat = heart, beat
 
     @classmethod
-    def start(cls, claim: Claim) -> Heartbeat:
-        """From now on."""
+    def start(cls, claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Heartbeat:
+        """From now on. A claim whose handler runs on a `loop` is let go when that was closed in its middle (S2)."""
         heart = _hearts.setdefault(claim.ledger_number, _Heart())
-        beat = _Beat(claim)
+        beat = _Beat(claim, loop)
         heart.add(beat)
         return cls(heart, beat)
 

@@ -10,14 +10,16 @@ from weakref import ref
 from keyledger import _current
 from keyledger._heartbeat import Heartbeat
 from keyledger._kept import RESULT, Asked, Kept
+from keyledger._native import nobody_was_told
 from keyledger._unbegun import NotRun
 
 if TYPE_CHECKING:
     from keyledger._native import Claim
     from keyledger._settling import Ask, Course
 
-_under_way: set[asyncio.Task[Any]] = set()
-"""Handlers that run on, whoever still waits for them: a loop alone does not keep its tasks alive."""
+_UNDER_WAY = "_keyledger_under_way"
+"""The attribute of a loop that holds the handlers that run on it, whoever still waits for them: a loop alone does not keep its tasks
+alive. With a loop that is closed and forgotten they go, too."""
 
 
 class Within:
@@ -25,9 +27,9 @@ class Within:
 
     __slots__ = ("_claim", "_heartbeat")
 
-    def __init__(self, claim: Claim, *, heartbeat: bool) -> None:
+    def __init__(self, claim: Claim, *, heartbeat: bool, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._claim = ref(claim)
-        self._heartbeat = Heartbeat.start(claim) if heartbeat else None
+        self._heartbeat = Heartbeat.start(claim, loop) if heartbeat else None
 
     def __enter__(self) -> None:
         if (claim := self._claim()) is not None:
@@ -82,24 +84,40 @@ async def run_claimed_async(
     asked: Asked, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
 ) -> Any:
     """The same in a task of its own, which runs on when the caller is cancelled (S3)."""
-    claimed = _claimed(asked, handler, course, ask, heartbeat=heartbeat)
+    claimed = _claimed(_Unbegun(asked), handler, course, ask, heartbeat=heartbeat)
     loop = asyncio.get_running_loop()
     # From here on it is that task which knows whether the handler has begun, whatever comes of this one.
     asked.is_begun = True
     task = loop.create_task(claimed)
-    _under_way.add(task)
-    task.add_done_callback(_under_way.discard)
+    under_way: set[asyncio.Task[Any]] = loop.__dict__.setdefault(_UNDER_WAY, set())
+    under_way.add(task)
+    task.add_done_callback(under_way.discard)
     return await asyncio.shield(task)
 
 
+class _Unbegun:
+    """What was granted to a handler that has not begun. If it never does, since its loop ends before, the claim is released (section 4)."""
+
+    __slots__ = ("asked", "is_begun")
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked, self.is_begun = asked, False
+
+    def __del__(self) -> None:
+        decision = None if self.is_begun else self.asked.get(RESULT)
+        if decision is not None:
+            nobody_was_told(decision)
+
+
 async def _claimed(
-    asked: Asked, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
+    unbegun: _Unbegun, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
 ) -> Any:
+    asked = unbegun.asked
     claim = asked[RESULT].claim
     asked.is_begun = False
-    with asked, Within(claim, heartbeat=heartbeat):
+    with asked, Within(claim, heartbeat=heartbeat, loop=asyncio.get_running_loop()):
         try:
-            asked.is_begun = True
+            unbegun.is_begun = asked.is_begun = True
             result = await handler()
         except BaseException as error:
             return await course.raised_async(claim, error, ask)

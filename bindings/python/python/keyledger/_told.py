@@ -46,7 +46,14 @@ class Told(asyncio.Future[Any]):
 
     def cancel(self, msg: Any | None = None) -> bool:
         """Nobody wants the answer any more."""
-        return super().cancel(msg) or self._take_back()
+        try:
+            is_cancelled = super().cancel(msg)
+        except RuntimeError:
+            # It is cancelled, and those who wait for it never hear of it: their loop is closed.
+            if not self.get_loop().is_closed():
+                raise
+            is_cancelled = True
+        return self._take_back() or is_cancelled
 
     def __await__(self) -> Generator[Any, None, Any]:
         """Waits by a future of its own: a task asks the one that it waits for for its result, also when it throws that away."""

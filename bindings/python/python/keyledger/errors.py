@@ -139,7 +139,7 @@ class TooLarge(KeyledgerError):
 
 
 class Reentrant(KeyledgerError):
-    """A call to the ledger from inside a closure that it runs."""
+    """A call to the ledger from inside a closure that it runs; a claim's block that is entered inside itself."""
 
     code = "reentrant"
 

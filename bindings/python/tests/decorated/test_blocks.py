@@ -69,6 +69,19 @@ def test_a_claim_of_a_match_is_a_block_too(ledger: Ledger) -> None:
     assert ledger.begin(*asked(key="2")).KIND == "replay"
 
 
+def test_a_claims_block_inside_itself_is_refused_with_a_code(ledger: Ledger) -> None:
+    decision = ledger.begin(*asked())
+    assert isinstance(decision, keyledger.Acquired)
+    with decision.claim as claim:
+        with pytest.raises(keyledger.Reentrant) as refused, claim:
+            pytest.fail("it was entered")
+        assert refused.value.code == "reentrant"
+        claim.complete("done")
+    assert ledger.begin(*asked()).KIND == "replay"
+    with pytest.raises(RuntimeError, match="not entered"):
+        claim.__exit__(None, None, None)
+
+
 def test_s2_a_block_left_unsettled_ends_its_lease_and_warns(ledger: Ledger) -> None:
     operation = Operation("charge", "repeatable")
     with pytest.warns(ResourceWarning, match="without complete"), ledger.claim(*asked(operation)):
