@@ -51,7 +51,7 @@ async def use(tool: Callable[..., Awaitable[str]], conversation: str, call: dict
     try:
         return await tool(conversation, call["id"], **json.loads(call["arguments"]))
     except Refused as refused:
-        return f"{refused.code}: {refused}"
+        return f"{refused.code}: {refused.decision.advice}"
     except Exception as error:
         return f"failed: {error}"
 

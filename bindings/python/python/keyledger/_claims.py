@@ -13,7 +13,7 @@ from keyledger._codec import Codec
 from keyledger._kept import RESULT, Asked
 from keyledger._native import Claim, Ledger, Response
 from keyledger._running import Within
-from keyledger._settling import Means, Settlement, granted
+from keyledger._settling import Means, Named, Settlement, granted
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, Reentrant
 
 
@@ -104,7 +104,7 @@ class ClaimBlock:
 
     def __enter__(self) -> Claim:
         with Asked(partial(self._ledger.begin, *self._asked, **self._terms)) as asked:
-            return self._enter(granted(asked[RESULT]))
+            return self._enter(granted(asked[RESULT], self._named))
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()
@@ -113,11 +113,16 @@ class ClaimBlock:
     async def __aenter__(self) -> Claim:
         with Asked(partial(self._ledger.begin_async, *self._asked, **self._terms)) as asked:
             asked[RESULT] = await asked[RESULT]
-            return self._enter(granted(asked[RESULT]), asyncio.get_running_loop())
+            return self._enter(granted(asked[RESULT], self._named), asyncio.get_running_loop())
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
         claim, leaving = self._left()
         await leaving.leave_async(claim, error)
+
+    @property
+    def _named(self) -> Named:
+        operation, scope, key, _ = self._asked
+        return scope, operation.name, key
 
     def _enter(self, claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Claim:
         within = Within(claim, heartbeat=self._heartbeat, loop=loop)

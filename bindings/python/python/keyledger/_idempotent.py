@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, cast
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
 from keyledger._kept import RESULT, Asked
-from keyledger._native import Acquired, Operation, Replay
+from keyledger._native import Acquired, KeyId, Operation, Replay
 from keyledger._refused import Refused
 from keyledger._running import Within, run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
@@ -216,7 +216,7 @@ class _Calls:
                 if decision.__class__ is Replay:
                     return course.told(decision, (scope, name, key))
                 if type(decision) is not Acquired:
-                    return self.refused(decision)
+                    return self.refused(decision, KeyId(scope, name, key))
                 return run_claimed(
                     asked,
                     functools.partial(function, *args, **kwargs),
@@ -242,7 +242,7 @@ class _Calls:
                 if decision.__class__ is Replay:
                     return course.told(decision, (scope, name, key))
                 if type(decision) is not Acquired:
-                    return await _awaited(self.refused(decision))
+                    return await _awaited(self.refused(decision, KeyId(scope, name, key)))
                 return await run_claimed_async(
                     asked,
                     functools.partial(function, *args, **kwargs),
@@ -253,8 +253,8 @@ class _Calls:
 
         return call
 
-    def refused(self, decision: Any) -> Any:
-        refused = Refused(decision)
+    def refused(self, decision: Any, key_id: KeyId) -> Any:
+        refused = Refused(decision, key_id)
         if self.settings.on_refused is None:
             raise refused
         return self.settings.on_refused(refused)

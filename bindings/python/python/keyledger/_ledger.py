@@ -99,6 +99,7 @@ class Ledger(_native.Ledger):
 
         Raises:
             Refused: no claim was granted; `refused.decision` says what instead: `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`.
+                A block cannot be skipped, so that a stored yes raises it, too: `refused.decision.response` is the answer.
             ReplayedFailure: a final no is stored.
 
         Example:

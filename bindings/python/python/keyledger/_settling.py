@@ -165,7 +165,7 @@ class Course(NamedTuple):
 
         """
         if type(decision) is not Replay:
-            raise Refused(decision)
+            raise Refused(decision, _key_id(of))
         if decision.outcome == "completed":
             return self._decoded(decision.response, of)
         failure = ReplayedFailure(decision.response)
@@ -190,8 +190,7 @@ class Course(NamedTuple):
         except KeyledgerError:
             raise
         except Exception as error:
-            key_id = of if isinstance(of, KeyId) else KeyId(*of)
-            raise ResultUnreadable.of(response, key_id, error) from error
+            raise ResultUnreadable.of(response, _key_id(of), error) from error
 
     def _encoded(self, claim: Claim, result: Any) -> tuple[Response, Any]:
         """The result as it is stored, and as everyone is told it: what cannot be read back is not stored."""
@@ -211,7 +210,11 @@ def _park(claim: Claim) -> None:
         claim.park(_NOT_STORED)
 
 
-def granted(decision: Any) -> Claim:
+def _key_id(of: Named) -> KeyId:
+    return of if isinstance(of, KeyId) else KeyId(*of)
+
+
+def granted(decision: Any, of: Named) -> Claim:
     """The claim.
 
     Raises:
@@ -223,4 +226,4 @@ def granted(decision: Any) -> Claim:
         return decision.claim
     if type(decision) is Replay and decision.outcome == "failed":
         raise ReplayedFailure(decision.response)
-    raise Refused(decision)
+    raise Refused(decision, _key_id(of))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 import time
 
@@ -10,6 +11,7 @@ import pytest
 
 import keyledger
 from keyledger import Acquired, Fingerprint, InProgress, Ledger, Operation, Refused, Replay, ReplayedFailure, Response
+from keyledger.testing import ManualClock
 
 UNCHECKED = Fingerprint.unchecked()
 MAIL = Operation("mail", "at_most_once")
@@ -138,3 +140,53 @@ def test_a_heartbeat_that_finds_the_claim_lost_sets_the_signal(ledger: Ledger) -
             time.sleep(0.01)
         if claim.is_lost:
             raise ValueError("lost")
+
+
+NEXT = {
+    "in_progress": "or let wait= do so",
+    "mismatch": "fingerprint=",
+    "parked": "Ledger.resolve",
+    "gone": "retention=",
+    "replay": "refused.decision.response",
+}
+
+
+def refusals(ledger: Ledger, clock: ManualClock) -> list[Refused]:
+    """One of each, of blocks, a decorated function and a run."""
+    operation = Operation("mail", "at_most_once", retention=1)
+    told: list[Refused] = []
+
+    def ask(fingerprint: Fingerprint = UNCHECKED) -> None:
+        with pytest.raises(Refused) as refused, ledger.claim(operation, "ann", "k", fingerprint):
+            raise AssertionError
+        told.append(refused.value)
+
+    with ledger.claim(operation, "ann", "k", Fingerprint.of_bytes(b"1")) as claim:
+        ask()
+        ask(Fingerprint.of_bytes(b"2"))
+        claim.complete("sent")
+    ask()
+    clock.advance(2)
+    ask()
+    decorated = ledger.idempotent(operation=operation, scope="user", key="key")(lambda user, key: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        decorated("ann", "other")
+    with pytest.raises(Refused) as refused:
+        decorated("ann", "other")
+    with pytest.raises(Refused) as of_run:
+        ledger.run(operation, "ann", "other", UNCHECKED, lambda _: Response.empty())
+    return [*told, refused.value, of_run.value]
+
+
+def test_a_refusal_names_its_record_and_what_to_do_next() -> None:
+    clock = ManualClock()
+    with keyledger.in_memory(clock=clock) as ledger:
+        told = refusals(ledger, clock)
+    assert {refused.code for refused in told} == set(NEXT)
+    for refused in told:
+        key = "other" if refused.code == "parked" else "k"
+        assert refused.key_id == keyledger.KeyId("ann", "mail", key)
+        assert str(refused).startswith(f"mail of scope 'ann', key '{key}': {refused.decision.advice}; ")
+        assert NEXT[refused.code] in str(refused)
+        back = pickle.loads(pickle.dumps(refused))
+        assert (back.key_id, str(back), back.decision) == (refused.key_id, str(refused), refused.decision)

@@ -5,7 +5,22 @@ from __future__ import annotations
 from typing_extensions import assert_type
 
 import keyledger
-from keyledger import Claim, Codec, Fingerprint, Ledger, Operation, Refused, Response
+from keyledger import (
+    Claim,
+    Codec,
+    Fingerprint,
+    Gone,
+    InProgress,
+    KeyId,
+    Ledger,
+    Mismatch,
+    Operation,
+    Parked,
+    RecordView,
+    Refused,
+    Replay,
+    Response,
+)
 
 CHARGE = Operation("charge", "repeatable")
 
@@ -26,7 +41,7 @@ def get_ledger() -> Ledger:
     return keyledger.in_memory()
 
 
-def functions(ledger: Ledger) -> None:
+def functions(ledger: Ledger, record: RecordView) -> None:
     @ledger.idempotent(operation="charge", effect="repeatable", scope="user", key=("order", "page"), lease=5, wait=1.5)
     def charge(user: str, order: str, page: int = 1) -> Receipt:
         return Receipt()
@@ -36,9 +51,10 @@ def functions(ledger: Ledger) -> None:
     assert_type(charge.key_id("ann", "1"), tuple[str, str, str])
     assert_type(charge.operation, Operation)
     assert_type(charge.recover(lambda claim: Receipt(), limit=5), int)
+    charge.resolve(record, Receipt(), who="ann", note="in the log")
 
 
-async def coroutines() -> None:
+async def coroutines(record: RecordView) -> None:
     @keyledger.idempotent(
         ledger=get_ledger, operation="greet", effect="at_most_once", scope=keyledger.SINGLE, key="name"
     )
@@ -46,6 +62,7 @@ async def coroutines() -> None:
         return [name]
 
     assert_type(await greet("ann"), list[str])
+    greet.resolve(record, ["ann"], who="ann", note="in the log")
 
 
 class Shop:
@@ -74,6 +91,11 @@ def blocks(ledger: Ledger) -> None:
             assert_type(keyledger.current_claim(), Claim)
     except Refused as error:
         assert_type(error.retry_after_seconds, "float | None")
+        assert_type(error.key_id, KeyId | None)
+        if isinstance(error.decision, Parked):
+            assert_type(error.decision.reason, str)
+        elif not isinstance(error.decision, Replay):
+            assert_type(error.decision, InProgress | Mismatch | Gone)
     response = ledger.run(CHARGE, "user", "1", Fingerprint.unchecked(), lambda claim: Response.empty())
     assert_type(response, Response)
 
