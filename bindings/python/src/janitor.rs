@@ -170,17 +170,18 @@ fn found_out(
     handler: &Py<PyAny>,
     program: &Program,
 ) -> Result<Settlement, Box<dyn std::error::Error + Send + Sync>> {
-    let done = attached(|py| -> PyResult<Option<Claim>> {
+    let done = attached(|py| -> PyResult<()> {
         let object = Py::new(py, PyClaim::new(claim.take()))?;
         let called = handler.call1(py, (&object,));
-        let left = object.get().surrender().filter(Claim::is_open);
-        called.map(|_| left)
+        if let Some(left) = object.get().surrender().filter(Claim::is_open) {
+            *claim = left;
+        }
+        called.map(drop)
     });
     match done {
-        Some(Ok(None)) => Ok(Settlement::Release),
-        Some(Ok(Some(unsettled))) => {
-            let key = unsettled.key_id().key().as_str().to_owned();
-            drop(unsettled);
+        Some(Ok(())) if !claim.is_open() => Ok(Settlement::Release),
+        Some(Ok(())) => {
+            let key = claim.key_id().key().as_str();
             let message = format!("the recovery handler returned and has not settled the claim on {key:?}");
             program.hear(|_| PyRuntimeError::new_err(message.clone()), "a recovery handler did not find out");
             Err(message.into())

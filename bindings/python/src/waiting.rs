@@ -88,8 +88,15 @@ fn follow<'py, T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     let (event_loop, told) = (event_loop.unbind(), future.clone().unbind());
     pool()?.spawn_ok(async move {
         let Some(value) = work.ended().await else { return };
-        // No interpreter: it is shutting down, and nobody waits.
-        let _ = attached(|py| deliver(py, &event_loop, told, tell(py, value)));
+        let mut news = Some((event_loop, told, value, tell));
+        let deliver_now = |py: Python<'_>| {
+            let (event_loop, told, value, tell) = news.take()?;
+            deliver(py, &event_loop, told, tell(py, value)).ok()
+        };
+        if attached(deliver_now).is_none() {
+            // The interpreter is shutting down, and nobody waits. What is kept here asyncio does not miss.
+            std::mem::forget(news);
+        }
     });
     Ok(future.clone())
 }

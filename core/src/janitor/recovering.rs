@@ -1,6 +1,5 @@
 //! One batch of an operation's recovery (contract section 4).
 
-use std::collections::HashSet;
 use std::error::Error as StdError;
 
 use crate::claim::Claim;
@@ -14,8 +13,8 @@ pub type Recovered = std::result::Result<Settlement, Box<dyn StdError + Send + S
 
 /// Hands out at most `limit` claims and settles each as the handler says; returns how many were handed out.
 ///
-/// A record whose handler failed is open to recovery again at once, and comes last: with the first that comes again the batch ends, so
-/// that a handler is asked about each once.
+/// A claim that the handler failed with is held until the end of the batch: given back at once, it would be the next one to be handed out,
+/// again and again, before all others.
 pub(super) fn recover(
     ledger: &Ledger,
     operation: &Operation,
@@ -23,32 +22,26 @@ pub(super) fn recover(
     handler: &(dyn Fn(&mut Claim) -> Recovered + Send + Sync),
 ) -> Result<u64> {
     let mut recovered = 0;
-    let mut seen = HashSet::new();
+    let mut failed = Vec::new();
     // One at a time: a claim that waits for its turn would let its lease run out.
     while recovered < limit as u64 {
         let Some(mut claim) = ledger.recover(operation, 1)?.pop() else { break };
-        if !seen.insert(claim.key_id().clone()) {
-            give_back(claim)?;
-            break;
-        }
         recovered += 1;
-        let found_out = handler(&mut claim);
-        match settle(claim, found_out) {
-            // A handler that took the claim has settled it.
-            Ok(()) | Err(Error::ClaimLost | Error::ClaimSettled) => {}
-            Err(error) => return Err(error),
+        match handler(&mut claim) {
+            _ if claim.settled().is_some() => {}
+            Ok(settlement) => unless_lost(claim.settle_in_place(settlement))?,
+            Err(_) => failed.push(claim),
         }
     }
+    failed.into_iter().try_for_each(|claim| unless_lost(give_back(claim)))?;
     Ok(recovered)
 }
 
-fn settle(mut claim: Claim, found_out: Recovered) -> Result<()> {
-    if claim.settled().is_some() {
-        return Ok(());
-    }
-    match found_out {
-        Ok(settlement) => claim.settle_in_place(settlement),
-        Err(_) => give_back(claim),
+/// A handler that took the claim has settled it.
+fn unless_lost(ended: Result<()>) -> Result<()> {
+    match ended {
+        Err(Error::ClaimLost | Error::ClaimSettled) => Ok(()),
+        ended => ended,
     }
 }
 

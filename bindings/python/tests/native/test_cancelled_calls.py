@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -183,6 +184,7 @@ def test_s2_a_claim_that_was_told_and_dropped_ends_as_ever(ledger: Ledger) -> No
         assert isinstance(told.result(), Acquired)
 
     asyncio.run(main())
+    gc.collect()
     assert ledger.ask(ONCE, "s", "1", UNCHECKED).KIND == "parked"
     assert ledger.ask(ONCE, "s", "2", UNCHECKED).KIND == "parked"
 
