@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from keyledger._ledger import Ledger
     from keyledger._native import RecordView
     from keyledger._typed import Decorator
-    from keyledger._values import Effect, Span
+    from keyledger._values import Effect, EffectName, Span
 
 _TERMS = ("lease", "retention", "tombstone", "remembered_for", "max_attempts")
 
@@ -59,7 +59,7 @@ class _Needed(TypedDict):
 class Settings(_Needed, Terms, total=False):
     """The arguments of `idempotent`, but for its ledger."""
 
-    effect: str
+    effect: EffectName | Effect
     on_refused: Callable[[Refused], Any]
 
 
@@ -123,7 +123,7 @@ def _declared(settings: Settings) -> Operation:
         return operation
     if effect is None:
         raise TypeError("say the effect: in_ledger, repeatable or at_most_once; there is no default (section 3)")
-    return Operation(operation, cast("Effect", effect), **terms)
+    return Operation(operation, effect, **terms)
 
 
 class _Decoration:

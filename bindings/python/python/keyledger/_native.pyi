@@ -2025,7 +2025,7 @@ class Route:
     """What a route that takes idempotency keys says of itself: `Route.required(...)` or `Route.optional(...)`."""
 
     @staticmethod
-    def required(operation: str | Operation, **settings: Unpack[_RouteSettings]) -> Route:
+    def required(operation: _Effect | Effect | Operation, **settings: Unpack[_RouteSettings]) -> Route:
         """A route that refuses requests without a key, 400.
 
         `operation` is an effect, whose operation is then named by method and path as received, or a declared
@@ -2046,7 +2046,7 @@ class Route:
             charges = Route.required("repeatable", lease=60, statuses={"mismatch": 400})
         """
     @staticmethod
-    def optional(operation: str | Operation, **settings: Unpack[_RouteSettings]) -> Route:
+    def optional(operation: _Effect | Effect | Operation, **settings: Unpack[_RouteSettings]) -> Route:
         """The same, but requests without a key pass, without a record and without a claim."""
     @property
     def is_required(self) -> bool:

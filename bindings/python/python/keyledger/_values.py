@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from keyledger._native import Acquired, Fingerprint, Gone, InProgress, Mismatch, Parked, Replay
 
@@ -13,6 +13,10 @@ Span: TypeAlias = float | timedelta
 
 Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 """What `begin` answers."""
+
+
+EffectName: TypeAlias = Literal["in_ledger", "repeatable", "at_most_once"]
+"""An effect as text."""
 
 
 class Effect(str, Enum):
