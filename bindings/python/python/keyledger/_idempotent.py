@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import inspect
@@ -286,7 +287,7 @@ class _Calls:
     async def recover_async(self, handler: Callable[[Any], Awaitable[Any]], *, limit: int = 100) -> int:
         course, claims = self.course.get(), self.settings.ledger().recover(self.settings.operation, limit)
         for claim in claims:
-            with Within(claim, heartbeat=self.settings.heartbeat):
+            with Within(claim, heartbeat=self.settings.heartbeat, loop=asyncio.get_running_loop()):
                 try:
                     course.found_out(claim, await handler(claim))
                 except BaseException as error:

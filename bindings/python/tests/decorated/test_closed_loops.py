@@ -63,14 +63,23 @@ def kind_of(charge: Any, ledger: Ledger, effect: str, key: str, *, wait: float =
     return str(decision.KIND)
 
 
+def kind_once_collected(charge: Any, ledger: Ledger, effect: str, key: str) -> str:
+    """The same, once the garbage is gone: the thread that has told the loop may hold it for a moment more."""
+    until = time.monotonic() + 10
+    gc.collect()
+    while (kind := kind_of(charge, ledger, effect, key)) == "in_progress" and time.monotonic() < until:
+        time.sleep(0.01)
+        gc.collect()
+    return kind
+
+
 @pytest.mark.parametrize(("effect", "then"), [("at_most_once", "parked"), ("repeatable", "acquired")])
 def test_s2_a_handler_goes_with_its_closed_loop(ledger: Ledger, effect: str, then: str) -> None:
     runs: list[str] = []
     charge = charging(ledger, effect, runs)
     closed_in_the_middle(charge("1"), lambda _: runs)
-    gc.collect()
     assert runs == ["1"]
-    assert kind_of(charge, ledger, effect, "1") == then
+    assert kind_once_collected(charge, ledger, effect, "1") == then
 
 
 def test_s2_a_heartbeat_lets_go_of_a_claim_whose_loop_is_closed_and_kept(ledger: Ledger) -> None:
@@ -96,15 +105,32 @@ def test_s2_a_block_whose_loop_is_closed_and_kept_is_let_go(ledger: Ledger) -> N
     assert kept.is_closed()
 
 
+def test_s2_a_recovery_whose_loop_is_closed_and_kept_lets_its_claim_go(ledger: Ledger) -> None:
+    charge = charging(ledger, "at_most_once", [], lease=0.6)
+    scope, operation, key = charge.key_id("1")
+    once = Operation(operation, "at_most_once", lease=0.6)
+    lost: Any = ledger.begin(once, scope, key, UNCHECKED)
+    lost.claim.drop()
+    recovered: list[Any] = []
+
+    async def find_out(claim: Any) -> None:
+        recovered.append(claim)
+        await asyncio.sleep(60)
+
+    kept = closed_in_the_middle(charge.recover_async(find_out), lambda _: recovered)
+    time.sleep(1)
+    assert len(ledger.recover(once, 10)) == 1
+    assert kept.is_closed()
+
+
 @pytest.mark.parametrize("effect", ["at_most_once", "repeatable"])
 def test_section_4_a_handler_that_never_began_releases_its_claim(ledger: Ledger, effect: str) -> None:
     runs: list[str] = []
     charge = charging(ledger, effect, runs)
     # Its task is made, and has its first turn in the loop's next one.
     closed_in_the_middle(charge("1"), lambda loop: getattr(loop, "_keyledger_under_way", None))
-    gc.collect()
     assert runs == []
-    assert kind_of(charge, ledger, effect, "1", wait=10) == "acquired"
+    assert kind_once_collected(charge, ledger, effect, "1") == "acquired"
 
 
 def test_section_4_who_waits_on_a_closed_loop_can_be_closed_and_gives_back(ledger: Ledger) -> None:
