@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
+from keyledger._declared import declare
 from keyledger._kept import RESULT, Asked
 from keyledger._native import Acquired, KeyId, Operation, Replay
 from keyledger._refused import Refused
@@ -100,7 +101,8 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         ResultUnreadable: it was done, and somebody settled it with what the codec cannot read.
 
     Raises (when decorating):
-        TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back.
+        TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back;
+            another function of the ledger whose operation has the same name and another effect.
 
     Example:
         @keyledger.idempotent(ledger=ledger, operation="charge", effect="repeatable", scope="user_id", key="order_id")
@@ -112,7 +114,7 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
 
     """
     opened: Callable[[], Ledger] = ledger if callable(ledger) else lambda: ledger
-    return _Decoration(opened, settings).decorate
+    return _Decoration(opened, settings, declare=functools.partial(declare, ledger)).decorate
 
 
 def _declared(settings: Settings) -> Operation:
@@ -130,8 +132,11 @@ def _declared(settings: Settings) -> Operation:
 class _Decoration:
     """What all functions of one decorator share."""
 
-    def __init__(self, ledger: Callable[[], Ledger], settings: Settings) -> None:
+    def __init__(
+        self, ledger: Callable[[], Ledger], settings: Settings, *, declare: Callable[[Operation, Any], None]
+    ) -> None:
         _check_names(settings)
+        self.declare = declare
         self.ledger, self.operation = ledger, _declared(settings)
         self.rules = Rules(settings["scope"], settings["key"], settings.get("fingerprint", ALL), settings.get("memo"))
         self.means = Means(settings.get("not_done", ()), settings.get("final", ()))
@@ -148,7 +153,9 @@ class _Decoration:
         course = _LazyCourse(function, self.codec, self.means)
         calls = _Calls(self, function, identify_by(function, self.rules), course)
         wrapper = calls.asynchronous() if is_async(function) else calls.synchronous()
-        return calls.dressed(wrapper)
+        dressed = calls.dressed(wrapper)
+        self.declare(self.operation, dressed)
+        return dressed
 
 
 def _check_names(settings: Settings) -> None:

@@ -292,3 +292,36 @@ def test_long_numbers_and_python_values_have_fingerprints(ledger: Ledger) -> Non
     assert Fingerprint.of_json({"a": 1.0, "b": [None, True, "é"]}) == Fingerprint.of_json_text(
         '{"b":[null,true,"é"],"a":1}'
     )
+
+
+def test_functions_of_one_operation_have_one_effect(ledger: Ledger) -> None:
+    def decorated(effect: Any, function: Any, of: Any = ledger) -> Any:
+        on = keyledger.idempotent(ledger=of, operation="pay", effect=effect, scope=keyledger.SINGLE, key="k")
+        return on(function)
+
+    def pay(k: str) -> str:
+        return k
+
+    def refund(k: str) -> str:
+        return k
+
+    first = decorated("at_most_once", pay)
+    with pytest.raises(
+        TypeError, match=r"refund says that operation 'pay' is repeatable, and .*pay that it is at_most_once"
+    ):
+        decorated("repeatable", refund)
+    assert decorated("at_most_once", refund)(first("1")) == "1"
+    with keyledger.in_memory() as other:
+        assert decorated("repeatable", refund, other)("1") == "1"
+
+
+def test_a_function_that_is_defined_again_may_have_another_effect(ledger: Ledger) -> None:
+    def defined(effect: Any) -> Any:
+        @ledger.idempotent(operation="pay", effect=effect, scope=keyledger.SINGLE, key="k")
+        def pay(k: str) -> str:
+            return k
+
+        return pay
+
+    kept = [defined("at_most_once"), defined("repeatable")]
+    assert [pay("1") for pay in kept] == ["1", "1"]
