@@ -78,6 +78,9 @@ class JsonCodec(Codec[R]):
     would come back as something else (a subclass of the declared class, a `dict` with a name that is no text): it is read back before
     it is stored, and has to be equal; a tuple that comes back as a list is.
 
+    Whether a plain result (text, a number, a list) is of the declared type is for a type checker: a str from `-> int` is stored, and is a
+    str to every caller.
+
     What a person or the handler itself stored is read as well: `text/plain` where `returns` is str, no bytes where it is None, and JSON.
     Anything else is `ResultUnreadable` to the caller.
 
