@@ -43,7 +43,7 @@ class Asked(Kept):
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None and not self.is_begun:
-            decision = self.get(RESULT)
+            decision: Any = self.get(RESULT)
             if decision.__class__ is Acquired:
                 with contextlib.suppress(KeyledgerError):
                     decision.claim.release()

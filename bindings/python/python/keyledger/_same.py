@@ -30,7 +30,7 @@ def is_same(result: Any, again: Any) -> bool:
         return str(result) == str(again)
     if isinstance(result, (list, tuple)):
         return len(result) == len(again) and all(map(is_same, result, again))
-    if isinstance(result, dict):
+    if isinstance(result, dict) and isinstance(again, dict):
         return result.keys() == again.keys() and all(is_same(value, again[name]) for name, value in result.items())
     parts = _parts(result)
     if parts is None:
