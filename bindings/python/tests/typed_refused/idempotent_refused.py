@@ -24,7 +24,7 @@ def refused(ledger: Ledger) -> None:
     ledger.idempotent(operation="x", effect="repeatable", scope="user")  # expect: error
     ledger.idempotent(operation="x", effect="repeatable", scope="user", key="key", keys="key")  # expect: error
     ledger.claim(CHARGE, "user", "1")  # expect: error
-    ledger.idempotent(operation="x", effect="repeatible", scope="user", key="key")  # expect: error
+    ledger.idempotent(operation="x", effect="repeated", scope="user", key="key")  # expect: error
 
 
 def get_ledger() -> Ledger:

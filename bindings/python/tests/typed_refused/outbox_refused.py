@@ -18,6 +18,6 @@ def refused(ledger: Ledger, decision: Decision) -> None:
     outbox.drain("user", not_a_transport)  # expect: error
     outbox.list(state="sent")  # expect: error
     Route.required("repeatable", leese=30)  # expect: error
-    Route.required("repeatible")  # expect: error
+    Route.required("repeated")  # expect: error
     Route.optional("charge")  # expect: error
     decision.claim.complete("yes")  # expect: error
