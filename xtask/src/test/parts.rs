@@ -1,7 +1,6 @@
 //! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
 
 use crate::project::{Project, cargo, cargo_path};
-use crate::python;
 use std::path::Path;
 use std::process::Command;
 
@@ -58,7 +57,6 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "docs", about: "doc tests, and documentation without warnings", steps: docs },
     Part { name: "wasm", about: "core and HTTP rules compile for WebAssembly", steps: wasm },
     Part { name: "examples", about: "every example runs to its end", steps: examples },
-    python::PART,
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part {
         name: "demo-broken",

@@ -51,7 +51,7 @@ def test_p2_p3_an_exclusive_ledger_is_its_openers_alone_and_says_what_to_do(meth
     told = answers(method, "exclusive", tmp_path)
     name, code, advice = told["own"]
     assert (name, code) == ("AlreadyOpen", "already_open")
-    assert "shared in every process" in advice
+    assert "open it everywhere with shared=True" in advice
     if method == "fork":
         name, code, advice = told["inherited"]
         assert (name, code) == ("Forked", "forked")
