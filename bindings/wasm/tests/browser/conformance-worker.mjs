@@ -2,17 +2,17 @@
 
 import * as core from "/keyledger/dist/browser/direct.js";
 import * as testing from "/keyledger/dist/testing.js";
+import { isSayable, needsFile } from "/tests/conformance/sayable.mjs";
 import { runScenario } from "/tests/conformance/steps.mjs";
 import { runVectors } from "/tests/conformance/vectors.mjs";
 
 const kit = { ...core, ...testing };
 const { Ledger, MemoryStore, OpfsStore } = kit;
-const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
 let made = 0;
 
 function inMemory() {
   const store = new MemoryStore();
-  return { open: async (options) => Ledger.on(store, options), end: async () => undefined };
+  return { open: async (options) => Ledger.on(store, options) };
 }
 
 function bytesOf(store) {
@@ -49,12 +49,11 @@ async function run(names) {
   for (const name of names) {
     const loaded = await read(name);
     for (const scenario of loaded.scenarios ?? []) {
-      const needs = scenario.needs ?? [];
-      if (needs.some((need) => !HAS.has(need))) {
+      if (!isSayable(scenario)) {
         told.left += 1;
         continue;
       }
-      for (const place of needs.includes("file") ? [onFile] : [inMemory, onFile]) {
+      for (const place of needsFile(scenario) ? [onFile] : [inMemory, onFile]) {
         try {
           await runScenario(kit, loaded, scenario, place());
           told.passed += 1;

@@ -1,35 +1,16 @@
 // Every scenario of the core, in memory and on a file, and every vector.
 
 import assert from "node:assert/strict";
-import { copyFileSync, readFileSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { isSayable, needsFile } from "../conformance/sayable.mjs";
 import { runScenario } from "../conformance/steps.mjs";
 import { runVectors } from "../conformance/vectors.mjs";
 import { folder, kit } from "./kit.mjs";
+import { places } from "./places.mjs";
 
 const FOLDER = new URL("../../../conformance/", import.meta.url);
-const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
-const files = folder();
-let made = 0;
-
-function inMemory() {
-  const store = new kit.MemoryStore();
-  return { open: (options) => kit.Ledger.on(store, options) };
-}
-
-function onFile() {
-  let path = join(files, `${(made += 1)}.kl`);
-  return {
-    open: (options) => kit.Ledger.open(path, options),
-    copy: () => {
-      const before = path;
-      path = join(files, `${(made += 1)}.kl`);
-      copyFileSync(before, path);
-    },
-    bytes: () => readFileSync(path),
-  };
-}
+const { memory, file } = places(folder());
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
 /** Scenarios of what JavaScript cannot even say. */
@@ -39,13 +20,11 @@ const names = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
 for (const name of names.sort()) {
   const loaded = read(name);
   for (const scenario of loaded.scenarios ?? []) {
-    const needs = scenario.needs ?? [];
-    if (needs.some((need) => !HAS.has(need))) {
+    if (!isSayable(scenario)) {
       left.push(scenario.name);
       continue;
     }
-    const places = needs.includes("file") ? { file: onFile } : { memory: inMemory, file: onFile };
-    for (const [where, place] of Object.entries(places)) {
+    for (const [where, place] of Object.entries(needsFile(scenario) ? { file } : { memory, file })) {
       test(`${name}: ${scenario.name} (${where}; ${scenario.rules})`, () =>
         runScenario(kit, loaded, scenario, place()),
       );

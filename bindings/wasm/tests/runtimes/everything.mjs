@@ -1,18 +1,20 @@
 // Every scenario and every vector, in whatever runtime runs this: Deno and Bun. Prints how many ran, and those that failed.
 
-import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { isSayable, needsFile } from "../conformance/sayable.mjs";
 import { runScenario } from "../conformance/steps.mjs";
 import { runVectors } from "../conformance/vectors.mjs";
 import { InProcess } from "../http/in-process.mjs";
 import { scenariosOf } from "../http/scenarios.mjs";
 import { Stage } from "../http/stage.mjs";
 import { kit } from "../node/kit.mjs";
+import { places } from "../node/places.mjs";
 
 const FOLDER = new URL("../../../conformance/", import.meta.url);
-const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
 const files = mkdtempSync(join(tmpdir(), "keyledger-runtime-"));
+const { memory, file } = places(files);
 const told = { core: 0, http: 0, vectors: 0, failed: [] };
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"));
@@ -26,33 +28,13 @@ async function tried(name, act) {
   }
 }
 
-function inMemory() {
-  const store = new kit.MemoryStore();
-  return { open: (options) => kit.Ledger.on(store, options) };
-}
-
-let made = 0;
-function onFile() {
-  let path = join(files, `${(made += 1)}.kl`);
-  return {
-    open: (options) => kit.Ledger.open(path, options),
-    copy: () => {
-      const before = path;
-      path = join(files, `${(made += 1)}.kl`);
-      copyFileSync(before, path);
-    },
-    bytes: () => readFileSync(path),
-  };
-}
-
 for (const name of namesOf(".")) {
   const loaded = read(name);
   for (const scenario of loaded.scenarios ?? []) {
-    const needs = scenario.needs ?? [];
-    if (needs.some((need) => !HAS.has(need))) continue;
+    if (!isSayable(scenario)) continue;
     told.core += 1;
     // One place for each: that both are right everywhere, Node's own tests show.
-    await tried(scenario.name, () => runScenario(kit, loaded, scenario, needs.includes("file") ? onFile() : inMemory()));
+    await tried(scenario.name, () => runScenario(kit, loaded, scenario, needsFile(scenario) ? file() : memory()));
   }
 }
 for (const name of namesOf("http/")) {

@@ -8,13 +8,13 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { isSayable } from "../conformance/sayable.mjs";
 import { kit, scratch } from "../node/kit.mjs";
 import { changesOf } from "./changes.mjs";
 import { Workerd, modulesOf, packageModules } from "./server.mjs";
 
 const TESTS = fileURLToPath(new URL("..", import.meta.url));
 const FILES = new URL("../../../conformance/", import.meta.url);
-const HAS = new Set(["file", "negative_durations", "lone_surrogates"]);
 
 const read = (name) => JSON.parse(readFileSync(new URL(name, FILES), "utf8"));
 const namesOf = (folder) => readdirSync(new URL(folder, FILES)).filter((name) => name.endsWith(".json"));
@@ -33,7 +33,7 @@ for (const name of namesOf(".")) {
   const loaded = read(name);
   for (const scenario of loaded.scenarios ?? []) {
     // What JavaScript cannot even say: the suite of Node names it.
-    if ((scenario.needs ?? []).some((need) => !HAS.has(need))) continue;
+    if (!isSayable(scenario)) continue;
     const told = { loaded: { ...loaded, scenarios: [] }, scenario };
     test(`${name}: ${scenario.name} (${scenario.rules})`, () => workerd.ask("scenario", told));
   }
