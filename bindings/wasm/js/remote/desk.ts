@@ -171,9 +171,6 @@ const ANSWERS = {
   declare: ({ ledger }: Asking, operation: PlainOperation) => ledger.declare(operationOf(operation)),
 };
 
-/** The calls that can be asked for. */
-export type Answers = typeof ANSWERS;
-
 /** Why a call is ended that would wait on: the ledger goes elsewhere. */
 const MOVED = Symbol("moved");
 
@@ -195,7 +192,7 @@ export class Desk {
     const name = `${from} ${id}`;
     this.#running.set(name, running);
     try {
-      const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof Answers] as (...words: unknown[]) => unknown);
+      const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof typeof ANSWERS] as (...words: unknown[]) => unknown);
       if (!answer) throw new KeyledgerError("invalid_argument", `there is no call ${method}; all sides need the same version of keyledger`);
       return { value: await answer({ ledger: this.#ledger, keeping: this.#keepingOf(from), signal: running.signal }, ...words) };
     } catch (error) {

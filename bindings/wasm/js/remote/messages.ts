@@ -1,5 +1,3 @@
-import type { FileCheck, Forgotten, RecordView, Stats, Swept } from "../records.js";
-
 /** What is asked of the ledger where it lives. Everything in it can be cloned. */
 export interface Call {
   readonly method: string;
@@ -48,5 +46,3 @@ export interface Carrier {
   /** Lets go of the ledger, as far as this side is concerned. */
   close(): Promise<void>;
 }
-
-export type { FileCheck, Forgotten, RecordView, Stats, Swept };
