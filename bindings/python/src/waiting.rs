@@ -28,9 +28,7 @@ pub(crate) fn awaitable<T: Send + 'static, F: Future<Output = T> + Send + 'stati
     make: impl FnOnce() -> F + Send,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let event_loop = running_loop(py)?;
-    let future = event_loop.call_method0("create_future")?;
-    follow(&future, event_loop, make, |_| Ok(()), tell)
+    follow(py, Manner { hands_out: false, gives_up: false }, make, tell)
 }
 
 /// The same for what only waits: cancelled, it is dropped where it stands.
@@ -39,9 +37,7 @@ pub(crate) fn patient<T: Send + 'static, F: Future<Output = T> + Send + 'static>
     make: impl FnOnce() -> F + Send,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let event_loop = running_loop(py)?;
-    let future = event_loop.call_method0("create_future")?;
-    follow(&future, event_loop, make, |work| work.give_up_with(&future), tell)
+    follow(py, Manner { hands_out: false, gives_up: true }, make, tell)
 }
 
 /// The same for what waits for a key, and may be granted it: what nobody was told of is given back.
@@ -50,9 +46,7 @@ pub(crate) fn granting<T: Send + 'static, F: Future<Output = T> + Send + 'static
     make: impl FnOnce() -> F + Send,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let event_loop = running_loop(py)?;
-    let future = told_once(&event_loop)?;
-    follow(&future, event_loop, make, |work| work.give_up_with(&future), tell)
+    follow(py, Manner { hands_out: true, gives_up: true }, make, tell)
 }
 
 /// The same for what is queued, and hands something out.
@@ -61,30 +55,38 @@ pub(crate) fn handing_out<T: Send + 'static, F: Future<Output = T> + Send + 'sta
     make: impl FnOnce() -> F + Send,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let event_loop = running_loop(py)?;
-    let future = told_once(&event_loop)?;
-    follow(&future, event_loop, make, |_| Ok(()), tell)
+    follow(py, Manner { hands_out: true, gives_up: false }, make, tell)
 }
 
-fn follow<'py, T: Send + 'static, F: Future<Output = T> + Send + 'static>(
-    future: &Bound<'py, PyAny>,
-    event_loop: Bound<'py, PyAny>,
+/// How a future of asyncio stands to its work.
+struct Manner {
+    /// What nobody was told of is given back.
+    hands_out: bool,
+    /// Cancelled, the work is dropped where it stands.
+    gives_up: bool,
+}
+
+fn follow<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
+    py: Python<'_>,
+    manner: Manner,
     make: impl FnOnce() -> F + Send,
-    when_cancelled: impl FnOnce(&Work<T>) -> PyResult<()>,
     tell: impl FnOnce(Python<'_>, T) -> PyResult<Py<PyAny>> + Send + 'static,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = future.py();
+) -> PyResult<Bound<'_, PyAny>> {
+    let event_loop = running_loop(py)?;
+    let future = if manner.hands_out { told_once(&event_loop)? } else { event_loop.call_method0("create_future")? };
     let (work, at_once) = py.detach(|| {
         let mut work = Box::pin(make());
         let at_once = work.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         (work, at_once)
     });
     if let Poll::Ready(value) = at_once {
-        settle(future, tell(py, value))?;
-        return Ok(future.clone());
+        settle(&future, tell(py, value))?;
+        return Ok(future);
     }
     let work = Work::new(work);
-    when_cancelled(&work)?;
+    if manner.gives_up {
+        work.give_up_with(&future)?;
+    }
     let (event_loop, told) = (event_loop.unbind(), future.clone().unbind());
     pool()?.spawn_ok(async move {
         let Some(value) = work.ended().await else { return };
@@ -98,7 +100,7 @@ fn follow<'py, T: Send + 'static, F: Future<Output = T> + Send + 'static>(
             std::mem::forget(news);
         }
     });
-    Ok(future.clone())
+    Ok(future)
 }
 
 /// On the event loop's thread, as soon as it comes to it.

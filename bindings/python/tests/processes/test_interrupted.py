@@ -47,30 +47,20 @@ def leave(_: Claim) -> None:
     raise SystemExit(3)
 
 
-@pytest.mark.parametrize("form", BLOCKING)
-@pytest.mark.parametrize(
-    ("handler", "raised"), [(interrupt, KeyboardInterrupt), (cancel, asyncio.CancelledError), (leave, SystemExit)]
-)
-def test_s8_a_handler_that_is_interrupted_goes_by_the_effect(
-    ledger: Ledger, form: str, handler: Callable[[Claim], None], raised: type[BaseException]
-) -> None:
-    for effect in EFFECTS:
-        operation = Operation(effect, effect)
-        with pytest.raises(raised):
-            do(form, ledger, operation, form, handler)
-        assert stands(ledger, operation, form) == THEN[effect]
-
-
 def raise_interrupt(_: Claim) -> None:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("form", AWAITING)
 @pytest.mark.parametrize(
-    ("handler", "raised"),
-    [(raise_interrupt, KeyboardInterrupt), (cancel, asyncio.CancelledError), (leave, SystemExit)],
+    ("form", "handler", "raised"),
+    [
+        (form, handler, raised)
+        for forms, ctrl_c in ((BLOCKING, interrupt), (AWAITING, raise_interrupt))
+        for form in forms
+        for handler, raised in ((ctrl_c, KeyboardInterrupt), (cancel, asyncio.CancelledError), (leave, SystemExit))
+    ],
 )
-def test_s8_a_coroutine_that_is_interrupted_goes_by_the_effect(
+def test_s8_a_handler_that_is_interrupted_goes_by_the_effect(
     ledger: Ledger, form: str, handler: Callable[[Claim], None], raised: type[BaseException]
 ) -> None:
     for effect in EFFECTS:
