@@ -3,10 +3,10 @@
 use keyledger::{Fingerprint, FingerprintError, HttpRequest, Members, PointerError};
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
 use crate::argument::Bytes;
 use crate::error::invalid_argument;
+use crate::imported::Imported;
 use crate::json;
 
 /// What was asked, as a hash that tells a retry from another request under the same key; or `unchecked`, said on purpose (F7).
@@ -145,8 +145,8 @@ fn of(members: Option<&PyMembers>) -> Members {
 
 /// A JSON value as text. The package brings the function that writes it.
 pub(crate) fn json_text(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
-    static DUMPS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let dumps = DUMPS.import(py, "keyledger._json", "dumps")?;
+    static DUMPS: Imported = Imported::new("keyledger._json", "dumps");
+    let dumps = DUMPS.get(py)?;
     dumps.call1((value,)).and_then(|text| text.extract()).map_err(|error| refused(py, error))
 }
 

@@ -20,6 +20,7 @@ mod error;
 mod fingerprint;
 mod growth;
 mod http;
+mod imported;
 mod interpreter;
 mod janitor;
 mod json;

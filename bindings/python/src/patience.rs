@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use keyledger::Error;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 
 use crate::error::exception;
+use crate::imported::Imported;
 
 /// How often the main thread looks whether it was interrupted while it waits.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -70,9 +70,9 @@ pub(crate) fn left_behind<T: Send + 'static>(py: Python<'_>, work: impl FnOnce()
 }
 
 fn is_main_thread(py: Python<'_>) -> PyResult<bool> {
-    static THREADING: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
-    let threading = THREADING.get_or_try_init(py, || py.import("threading").map(Bound::unbind))?.bind(py);
-    threading.call_method0("get_ident")?.eq(threading.call_method0("main_thread")?.getattr("ident")?)
+    static GET_IDENT: Imported = Imported::new("threading", "get_ident");
+    static MAIN_THREAD: Imported = Imported::new("threading", "main_thread");
+    GET_IDENT.get(py)?.call0()?.eq(MAIN_THREAD.get(py)?.call0()?.getattr("ident")?)
 }
 
 struct Unpark(Thread);

@@ -11,10 +11,10 @@ use std::task::{Context, Poll, Waker};
 use futures_executor::ThreadPool;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 
 use crate::decision;
+use crate::imported::Imported;
 use crate::interpreter::attached;
 use given_up::Work;
 
@@ -121,11 +121,11 @@ fn deliver(py: Python<'_>, event_loop: &Py<PyAny>, told: Py<PyAny>, ended: PyRes
 
 /// A future that knows whether anybody has its answer.
 fn told_once<'py>(event_loop: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    static TOLD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    static TOLD: Imported = Imported::new("keyledger._told", "Told");
     let py = event_loop.py();
     let arguments = PyDict::new(py);
     arguments.set_item("loop", event_loop)?;
-    TOLD.import(py, "keyledger._told", "Told")?.call((), Some(&arguments))
+    TOLD.get(py)?.call((), Some(&arguments))
 }
 
 #[pyfunction]
@@ -158,8 +158,8 @@ fn settle(future: &Bound<'_, PyAny>, outcome: PyResult<Py<PyAny>>) -> PyResult<(
 }
 
 fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    static RUNNING_LOOP: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    RUNNING_LOOP.import(py, "asyncio", "get_running_loop")?.call0()
+    static RUNNING_LOOP: Imported = Imported::new("asyncio", "get_running_loop");
+    RUNNING_LOOP.get(py)?.call0()
 }
 
 fn pool() -> PyResult<ThreadPool> {

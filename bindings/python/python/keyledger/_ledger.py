@@ -7,7 +7,10 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from keyledger import _native
+from keyledger import (
+    _native,
+    _told,  # noqa: F401 - the native half looks it up; a child forked in the middle of an import could never import it (P3)
+)
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent
 from keyledger._kept import RESULT, Asked
