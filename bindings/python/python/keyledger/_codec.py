@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Generic, cast
 
+from keyledger._fits import fits_of
 from keyledger._native import KeyId, Response
 from keyledger._refused import told_id
 from keyledger._same import is_same
 from keyledger._shapes import PLAIN, Shape, Unsupported, bare, shape_of
+from keyledger._telling import log
 from keyledger.errors import InvalidArgument, KeyledgerError, TooLarge
 
 if TYPE_CHECKING:
@@ -78,14 +80,15 @@ class JsonCodec(Codec[R]):
     would come back as something else (a subclass of the declared class, a `dict` with a name that is no text): it is read back before
     it is stored, and has to be equal; a tuple that comes back as a list is.
 
-    Whether a plain result (text, a number, a list) is of the declared type is for a type checker: a str from `-> int` is stored, and is a
-    str to every caller.
+    A plain result (None, text, a number, a list or a dict of those) is held to its type: a str from `-> int` is `ResultNotStored`. As for type
+    checkers, an int is a float, too. Whether members of dataclasses and of other classes are what they say, is for a type checker.
 
     What a person or the handler itself stored is read as well: `text/plain` where `returns` is str, no bytes where it is None, and JSON.
     Anything else is `ResultUnreadable` to the caller.
 
-    `raises`: errors of the list `final` which a replay raises again as their own class, made of the same arguments. They have to be
-    JSON. Errors of other classes are replayed as `ReplayedFailure`.
+    `raises`: errors of the list `final` which a replay raises again as their own class, made of the same arguments (`error.args`). They have
+    to be JSON. Errors of other classes are replayed as `ReplayedFailure`, and so is one that cannot be made again of its arguments, since its
+    `__init__` takes others: the logger `keyledger` says so when it is stored.
 
     Example:
         class CardDeclined(Exception):
@@ -106,7 +109,8 @@ class JsonCodec(Codec[R]):
     def __init__(self, returns: Any = Any, *, raises: tuple[type[Exception], ...] = ()) -> None:
         self._returns = returns
         self._plain = bare(returns)
-        self._write, self._read = _shape(returns)
+        self._write, self._read = shape = _shape(returns)
+        self._fits = fits_of(returns) if shape == PLAIN else None
         self._raises = {error.__qualname__: error for error in raises}
 
     def encode(self, result: R) -> Response:
@@ -118,7 +122,8 @@ class JsonCodec(Codec[R]):
         """
         value = result if self._write is None else self._write(result)
         text = _ENCODE(value)
-        if not is_same(result, self._read_back(text)):
+        again = self._read_back(text)
+        if not is_same(result, again):
             kind = type(result).__qualname__
             raise TypeError(
                 f"JSON would bring this {kind} back as something else: a subclass of what is declared, a field that is not written, "
@@ -134,6 +139,9 @@ class JsonCodec(Codec[R]):
 
     def _read_back(self, text: str) -> Any:
         value = _DECODE(text)[0]
+        if self._fits is not None and not self._fits(value):
+            declared = self._returns.__qualname__ if type(self._returns) is type else self._returns
+            raise TypeError(f"this {type(value).__name__} is no {declared}, as is declared")
         return value if self._read is None else self._read(value)
 
     def _not_json(self, response: Response) -> str | None:
@@ -147,7 +155,7 @@ class JsonCodec(Codec[R]):
     def encode_error(self, error: Exception) -> Response:
         """Class, text, and the arguments where the class is to be raised again."""
         told: dict[str, Any] = {"error": type(error).__qualname__, "message": str(error)}
-        if type(error) in self._raises.values():
+        if type(error) in self._raises.values() and _is_made_again(error):
             told["arguments"] = error.args
         return Response(JSON, _ENCODE(told).encode())
 
@@ -160,11 +168,31 @@ class JsonCodec(Codec[R]):
         if not isinstance(told, dict) or "arguments" not in told:
             return None
         known = self._raises.get(str(told.get("error")))
-        return None if known is None else known(*told["arguments"])
+        return None if known is None else _made(known, told["arguments"])
 
     def __repr__(self) -> str:
         """Which type it reads back."""
         return f"JsonCodec({self._returns!r})"
+
+
+def _made(known: type[Exception], arguments: Any) -> Exception | None:
+    try:
+        return known(*arguments)
+    except Exception:
+        return None  # Its class has another `__init__` by now.
+
+
+def _is_made_again(error: Exception) -> bool:
+    """Whether a replay can raise the same: an error of several arguments may have told its base one."""
+    again = _made(type(error), error.args)
+    if again is not None and (again.args, str(again)) == (error.args, str(error)):
+        return True
+    log.warning(
+        "%s cannot be made again of its args %r, so a replay raises ReplayedFailure: give super().__init__ what __init__ takes",
+        type(error).__qualname__,
+        error.args,
+    )
+    return False
 
 
 def stored_body(response: Response) -> bytes:

@@ -97,7 +97,7 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         ReplayedFailure: a final no is stored.
         InvalidKey: the scope or key is missing or empty. Nothing was run or stored.
         ResultNotStored: it has run, and the codec cannot store what it returned: the key is parked.
-        TypeError: it is no `async def`, and returned a coroutine, or a generator that its codec does not take. Nothing of that has run.
+        TypeError: it returned a coroutine, or a generator that its codec does not take. Nothing of that has run.
         ResultUnreadable: it was done, and somebody settled it with what the codec cannot read.
 
     Raises (when decorating):
@@ -257,6 +257,7 @@ class _Calls:
                     course,
                     functools.partial(opened.ask, operation, scope, key, fingerprint),
                     heartbeat=settings.heartbeat,
+                    check=functools.partial(has_run, function, codec=course.codec),
                 )
 
         return call

@@ -13,11 +13,14 @@ from keyledger._values import Span
 class Janitor(_native.Janitor):
     """Sweeps what is due and runs recovery handlers, on a thread of its own, or a step at a time with `tick`.
 
-    It ends with its block, with `stop`, when it is dropped, and before the process exits, which waits for the handler that it is in.
+    It ends with its block, with `stop`, when it is dropped, and before the process exits. Whoever ends it waits for the step that it is
+    in: one transaction of a sweep, and the handlers of at most `batch` lost calls for each of `recover`. Where they take long, and it has to
+    end soon, say a smaller `batch`.
 
     `interval` (60 s, give or take a fifth): how often it works. `batch` (1,000): so many records to a transaction. `recover`: pairs of
     an operation and a handler, which is given the claim on a call that was lost (its lease is over, or it was parked because of that;
-    not what an error has parked), finds out what happened, and settles it; an error of it ends the lease, or parks the record again.
+    not what an error has parked), finds out what happened, and settles it. An error of it ends the lease, or parks the record again, and the
+    others of the step have their turn; the next step hands it out again, for as long as the handler raises: `claim.park(reason)` ends that.
     `quiet`: asked with the wall clock (milliseconds since 1970 UTC) before each step; while it says True, nothing is swept.
     `on_growth`: pairs of a `Growth` and an alert, which is called with it and the `Stats` each time that figure rises to the threshold
     (T4). `start=False`: no thread; call `tick`.

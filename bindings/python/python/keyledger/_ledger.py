@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from keyledger import (
     _native,
-    _told,  # noqa: F401 - the native half looks it up; a child forked in the middle of an import could never import it (P3)
+    _told,  # noqa: F401 # pyright: ignore[reportUnusedImport] - the native half looks it up; a child forked amid an import never could (P3)
 )
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent

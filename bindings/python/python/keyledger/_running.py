@@ -81,10 +81,16 @@ def _raised(claim: Claim, error: BaseException, course: Course, ask: Ask) -> Any
 
 
 async def run_claimed_async(
-    asked: Asked, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
+    asked: Asked,
+    handler: Callable[[], Awaitable[Any]],
+    course: Course,
+    ask: Ask,
+    *,
+    heartbeat: bool,
+    check: Callable[[Any], object] | None = None,
 ) -> Any:
     """The same in a task of its own, which runs on when the caller is cancelled (S3)."""
-    claimed = _claimed(_Unbegun(asked), handler, course, ask, heartbeat=heartbeat)
+    claimed = _claimed(_Unbegun(asked), handler, course, ask, heartbeat=heartbeat, check=check)
     loop = asyncio.get_running_loop()
     # From here on it is that task which knows whether the handler has begun, whatever comes of this one.
     asked.is_begun = True
@@ -110,7 +116,13 @@ class _Unbegun:
 
 
 async def _claimed(
-    unbegun: _Unbegun, handler: Callable[[], Awaitable[Any]], course: Course, ask: Ask, *, heartbeat: bool
+    unbegun: _Unbegun,
+    handler: Callable[[], Awaitable[Any]],
+    course: Course,
+    ask: Ask,
+    *,
+    heartbeat: bool,
+    check: Callable[[Any], object] | None,
 ) -> Any:
     asked = unbegun.asked
     claim = asked[RESULT].claim
@@ -122,7 +134,11 @@ async def _claimed(
         except BaseException as error:
             return await course.raised_async(claim, error, ask)
         try:
+            if check is not None:
+                check(result)
             return await course.returned_async(claim, result, ask)
+        except NotRun as error:
+            return await course.raised_async(claim, error, ask)
         except BaseException as interrupt:
             course.kept(claim, result, interrupt)
             raise

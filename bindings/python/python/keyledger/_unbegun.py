@@ -56,7 +56,7 @@ def has_run(function: Any, result: Any, codec: Codec[Any]) -> Any:
         result.close()
     name = getattr(function, "__qualname__", repr(function))
     kind = type(result).__name__.replace("_", " ")
-    advice = "make it an async def" if is_coroutine else "return a list"
+    advice = "return a list" if not is_coroutine else "await it" if is_async(function) else "make it an async def"
     told = f"{name} returned a {kind}, which was not run and cannot be stored: {advice}"
     if not begun and _code(result) is getattr(called_of(inspect.unwrap(function)), "__code__", None):
         raise NotBegun(f"{told}, or decorate below the wrapper; its key is released")

@@ -243,9 +243,19 @@ class EntryHeld(EntryError):
 
 
 class NoResultYet(EntryError, TimeoutError):
-    """The time is up, and the entry is still to be sent, or being sent."""
+    """The time is up, and the entry is still to be sent, or being sent. The message has the error of its last try, if one went wrong."""
 
     code = "no_result_yet"
+
+    def __str__(self) -> str:
+        """How it stands, and what went wrong last: `entry.errors` has more."""
+        errors = self.entry.errors if hasattr(self, "entry") else []
+        return f"{super().__str__()}; its last error: {errors[-1].error}" if errors else super().__str__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The entry stays behind, and the words go along."""
+        made, _, state = super().__reduce__()
+        return made, (str(self),), state
 
 
 def _register() -> None:

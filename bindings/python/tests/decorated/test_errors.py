@@ -91,6 +91,60 @@ def test_final_is_raised_again_as_itself_by_the_codec(ledger: Ledger) -> None:
     assert isinstance(declined.value.__cause__, ReplayedFailure)
 
 
+class Worded(Exception):
+    """Its base is given other arguments than it takes."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(f"{code}: {reason}")
+        self.code = code
+
+
+class Growing(Exception):
+    """Made of its own arguments again it would say something else."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"declined: {reason}")
+
+
+@pytest.mark.parametrize("no", [Worded(7, "no funds"), Growing("no funds")])
+def test_s9_a_final_no_that_cannot_be_made_again_of_its_arguments_is_stored_and_replayed_as_one(
+    ledger: Ledger, no: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    @ledger.idempotent(
+        operation="x",
+        effect="at_most_once",
+        scope=keyledger.SINGLE,
+        key="key",
+        final=(Exception,),
+        codec=JsonCodec(str, raises=(type(no),)),
+    )
+    def call(key: str) -> str:
+        raise no
+
+    with pytest.raises(type(no)):
+        call("1")
+    (told,) = caplog.records
+    assert (told.name, type(no).__name__ in told.getMessage()) == ("keyledger", True)
+    for _ in range(2):
+        with pytest.raises(ReplayedFailure) as replayed:
+            call("1")
+        assert b"no funds" in replayed.value.response.body
+
+
+def test_s9_a_final_no_whose_class_takes_other_arguments_by_now_is_replayed_as_one(ledger: Ledger) -> None:
+    class Before(Exception):
+        pass
+
+    class After(Exception):
+        def __init__(self, code: int, reason: str) -> None:
+            super().__init__(code, reason)
+
+    After.__qualname__ = Before.__qualname__
+    response = JsonCodec(str, raises=(Before,)).encode_error(Before("no funds"))
+    assert isinstance(JsonCodec(str, raises=(Before,)).decode_error(response), Before)
+    assert JsonCodec(str, raises=(After,)).decode_error(response) is None
+
+
 @pytest.mark.parametrize("effect", ["in_ledger", "repeatable", "at_most_once"])
 def test_s4_a_result_that_cannot_be_stored_is_parked_and_not_lost(ledger: Ledger, effect: str) -> None:
     @ledger.idempotent(operation="x", effect=effect, scope=keyledger.SINGLE, key="key")

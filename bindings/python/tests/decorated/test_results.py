@@ -7,7 +7,8 @@ import datetime
 import decimal
 import enum
 import uuid
-from typing import Any, NamedTuple, Optional, TypedDict, Union
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, NewType, Optional, TypedDict, Union
 
 import pydantic
 import pytest
@@ -133,6 +134,71 @@ def test_what_no_annotation_tells_of_is_an_error_and_no_guess(ledger: Ledger, va
     assert lost.value.result[0] is value
 
 
+PLAIN_MISFITS: list[tuple[Any, Any]] = [
+    (int, "nope"),
+    (int, None),
+    (int, 1.5),
+    (float, "1"),
+    (str, 1),
+    (bool, 1),
+    (None, "done"),
+    (list, {"a": 1}),
+    (dict, [1]),
+    (list[int], [1, "2"]),
+    (list[list[int]], [[1], ["2"]]),
+    (dict[str, int], {"a": "1"}),
+    (Optional[int], "nope"),
+    (Union[int, list[str]], [1]),
+    (Literal["a", 1], "b"),
+    (Literal[1], True),
+    (Annotated[NewType("Cents", int), "in cents"], "nope"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "value"), PLAIN_MISFITS, ids=str)
+def test_s4_a_plain_result_that_is_not_what_was_declared_is_not_stored(
+    ledger: Ledger, annotation: Any, value: Any
+) -> None:
+    def call(key: str) -> Any:
+        return value
+
+    call.__annotations__["return"] = annotation
+    made = ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")(call)
+    with pytest.raises(ResultNotStored, match="is no .*, as is declared") as lost:
+        made("1")
+    assert lost.value.result == value
+    with pytest.raises(keyledger.Refused, match="nobody knows"):
+        made("1")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        (float, 1),
+        (int, True),
+        (Optional[int], None),
+        (Union[int, str], "a"),
+        (Union[int, Any], "a"),
+        (Literal["a", True], True),
+        (list[Any], [1, "a"]),
+        (list[int], []),
+        (dict[str, list[int]], {"a": [1]}),
+        (Mapping[str, int], {"a": 1}),
+        (Sequence[str], "ab"),
+        (list, (1, "a")),
+        (object, "a"),
+    ],
+    ids=str,
+)
+def test_what_a_type_checker_takes_for_the_declared_type_is_stored(ledger: Ledger, annotation: Any, value: Any) -> None:
+    def call(key: str) -> Any:
+        return value
+
+    call.__annotations__["return"] = annotation
+    made = ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")(call)
+    assert made("1") == made("1") == (list(value) if isinstance(value, tuple) else value)
+
+
 def test_the_first_caller_gets_what_every_other_gets(ledger: Ledger) -> None:
     """A tuple that no annotation tells of is a list, for the first caller too: that is seen in the first test, not in the first retry."""
 
@@ -221,6 +287,7 @@ def test_what_a_handler_stored_itself_is_read_where_it_can_only_be_one_thing(
         (str, Response.empty(), "no media type"),
         (dict, Response("application/json", b"{"), "application/json"),
         (Line, Response.json([1]), "application/json"),
+        (int, Response.json("7"), "application/json"),
     ],
     ids=str,
 )

@@ -111,6 +111,47 @@ def test_s8_what_ran_before_another_coroutine_was_made_nobody_knows(ledger: Ledg
     assert runs == ["1"]
 
 
+def test_s8_a_coroutine_that_an_async_def_did_not_await_is_told_and_goes_by_the_effect(ledger: Ledger) -> None:
+    runs: list[str] = []
+
+    async def told(k: str) -> str:
+        return k
+
+    async def charge(k: str) -> Any:
+        runs.append(k)
+        return told(k)
+
+    made = _made(ledger, charge, "repeatable")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(TypeError, match="charge returned a coroutine, which was not run .*: await it"):
+                asyncio.run(made("1"))
+        gc.collect()
+    assert runs == ["1", "1"]
+    once = _made(keyledger.in_memory(), charge)
+    with pytest.raises(TypeError, match="await it"):
+        asyncio.run(once("1"))
+    with pytest.raises(keyledger.Refused, match="nobody knows"):
+        asyncio.run(once("1"))
+
+
+def test_s8_the_coroutine_of_the_function_itself_that_its_wrapper_did_not_await_releases_the_key(
+    ledger: Ledger,
+) -> None:
+    async def told(k: str) -> str:
+        return k
+
+    @functools.wraps(told)
+    async def wrapper(k: str) -> Any:
+        return told(k)
+
+    made = _made(ledger, wrapper)
+    for _ in range(2):
+        with pytest.raises(TypeError, match="told returned a coroutine.*its key is released"):
+            asyncio.run(made("1"))
+
+
 def test_an_object_with_an_async_call_is_an_async_function(ledger: Ledger) -> None:
     tool = AsyncTool()
     made = _made(ledger, tool)

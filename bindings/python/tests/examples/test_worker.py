@@ -50,7 +50,11 @@ def test_mail_is_sent_once_and_what_was_lost_is_found_out(mail: Mail) -> None:
     until("it is sent", lambda: mail.sent_to("bob@example.org"), mail.said)
     for process in mail.children():
         os.kill(process, signal.SIGKILL)
-    until("it is delivered again, and parked", lambda: "nobody knows whether the operation happened" in mail.said(), mail.said)
+    until(
+        "it is delivered again, and parked",
+        lambda: "nobody knows whether the operation happened" in mail.said(),
+        mail.said,
+    )
     assert mail.call("recover") == "found out: 1\n"
     mail.call("send", "2", "bob@example.org")
     until("the answer is known", lambda: "'sent to bob@example.org, as the log says'" in mail.said(), mail.said)

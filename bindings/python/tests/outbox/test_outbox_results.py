@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import threading
 import time
 from datetime import datetime, timedelta, timezone
@@ -104,6 +105,17 @@ def test_o13_when_the_time_is_up_it_is_a_timeout_and_the_entry_goes_on() -> None
     assert isinstance(raised.value, errors.NoResultYet)
     outbox.drain("user", yes)
     assert entry.result(0).body == b"done: a"
+
+
+def test_o13_the_error_of_the_last_try_is_in_the_words_also_in_another_process() -> None:
+    outbox = outbox_of(backoff=(60, 60, 1))
+    entry = put(outbox)
+    with pytest.raises(errors.NoResultYet, match="ask again later$"):
+        entry.result(0)
+    outbox.drain("user", lambda _: DeliveryOutcome.retry("the bank is closed"))
+    with pytest.raises(errors.NoResultYet, match="; its last error: the bank is closed$") as raised:
+        entry.result(0)
+    assert str(pickle.loads(pickle.dumps(raised.value))) == str(raised.value)
 
 
 def test_o13_whoever_waits_is_woken_by_the_outcome() -> None:
