@@ -86,9 +86,12 @@ impl Place {
         if !only_pack {
             all.extend(self.install());
             // The native holder that the tests of the lock meet.
-            let mut program = cargo();
-            program.args(["build", "--package", "keyledger-cli"]);
-            all.push(Step::new(program));
+            let mut holder = cargo();
+            holder.args(["build", "--package", "keyledger-cli"]);
+            // What a commit is measured beside.
+            let mut commits = cargo();
+            commits.args(["build", "--release", "--package", "keyledger-benches", "--bin", "commits"]);
+            all.extend([holder, commits].map(Step::new));
             all.push(self.node_test(tests));
             if tests.is_empty() {
                 all.extend(browser::steps(self));
@@ -164,10 +167,9 @@ impl Place {
         let mut node = Command::new("node");
         node.args(["--expose-gc", "--test", "--test-reporter=spec"]);
         node.env("KEYLEDGER_SCRATCH", self.scratch());
-        node.env(
-            "KEYLEDGER_PROGRAM",
-            self.target.join("debug").join(format!("keyledger{}", std::env::consts::EXE_SUFFIX)),
-        );
+        let program = |path: &str| self.target.join(format!("{path}{}", std::env::consts::EXE_SUFFIX));
+        node.env("KEYLEDGER_PROGRAM", program("debug/keyledger"));
+        node.env("KEYLEDGER_COMMITS", program("release/commits"));
         match tests {
             [] => node.args(tests_in(&self.package.join("tests/node"))),
             some => node.args(some),

@@ -48,4 +48,4 @@ export { type Answer, type Bytes, StoredResponse } from "./response.js";
 export { type ErrorMeans, Refused, ReplayedFailure } from "./run.js";
 export { singleScope } from "./native/keyledger.js";
 export type { Clock, Durability, Host, Store } from "./store.js";
-export { Batch, type Row, Transaction } from "./transaction.js";
+export { type AtOnce, Batch, type Row, Transaction } from "./transaction.js";

@@ -9,7 +9,7 @@ import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stat
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
-import { type Batch, type Row, Transaction } from "./transaction.js";
+import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
 import { aborted } from "./waiting.js";
 
 const NOTHING = new Uint8Array();
@@ -226,10 +226,10 @@ export class LedgerHandle {
   }
 
   /** Runs `f` on the caller's own tables: all it changes is stored, or nothing. `f` may not wait. */
-  async transaction<T>(f: (tx: Transaction) => T): Promise<T> {
+  async transaction<T>(f: (tx: Transaction) => AtOnce<T>): Promise<T> {
     return (await this.#native.transaction(Transaction.plain(f))) as T;
   }
-  transactionSync<T>(f: (tx: Transaction) => T): T {
+  transactionSync<T>(f: (tx: Transaction) => AtOnce<T>): T {
     return this.#native.transactionSync(Transaction.plain(f)) as T;
   }
   async apply(batch: Batch): Promise<void> {

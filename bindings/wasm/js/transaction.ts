@@ -9,6 +9,9 @@ import type { NativeClosure } from "./store.js";
 /** A row of the caller's own. */
 export type Row = [key: Uint8Array, value: Uint8Array];
 
+/** What a closure of a transaction may return. It runs inside the commit, and cannot wait: a promise is none of it. */
+export type AtOnce<T> = T extends PromiseLike<unknown> ? never : T;
+
 type Call = (words: unknown[]) => unknown;
 
 const orNull = (bytes: Bytes | null | undefined) => (bytes == null ? null : toBytes(bytes));

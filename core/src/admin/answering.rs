@@ -83,6 +83,7 @@ impl Ledger {
     }
 
     #[cfg(target_arch = "wasm32")]
+    #[expect(clippy::unused_self, reason = "elsewhere it is a method")]
     fn admin_snapshot(&self, _: &Path) -> Result<Reply> {
         Err(Error::Unavailable("there are no files here".into()))
     }

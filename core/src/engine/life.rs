@@ -237,10 +237,10 @@ impl Drop for Engine {
         if self.is_elsewhere() {
             // P3: what closing would touch is the parent's. A child that has dropped its handle keeps what it was given.
             std::mem::forget(self.store.clone());
-            return;
+        } else {
+            #[cfg(not(target_arch = "wasm32"))]
+            self.commits.end_pump();
         }
-        #[cfg(not(target_arch = "wasm32"))]
-        self.commits.end_pump();
     }
 }
 

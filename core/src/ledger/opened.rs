@@ -38,6 +38,7 @@ impl Opened {
     }
 
     /// The admin socket answers no more, until it is opened again.
+    #[cfg_attr(not(unix), expect(clippy::unused_self, reason = "where there are sockets, it may have one"))]
     pub(super) fn shut_door(&self) {
         #[cfg(unix)]
         if let Some(door) = &self.door {
@@ -46,7 +47,10 @@ impl Opened {
     }
 
     /// The admin socket answers again.
-    #[cfg_attr(not(unix), expect(clippy::unnecessary_wraps, reason = "where there are sockets, it can fail"))]
+    #[cfg_attr(
+        not(unix),
+        expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "where there are sockets, it can fail")
+    )]
     pub(super) fn open_door(&self) -> Result<()> {
         #[cfg(unix)]
         if let Some(door) = &self.door {

@@ -35,6 +35,10 @@ impl Mover {
     }
 
     /// Does one move. Only one is under way at a time: there are but two halves.
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(clippy::unused_self, reason = "where there are threads, it may have one")
+    )]
     pub(super) fn start(&self, work: impl Fn() + Clone + Send + 'static) {
         #[cfg(not(target_arch = "wasm32"))]
         if self.in_background {
@@ -49,6 +53,10 @@ impl Mover {
     }
 
     /// Returns when no thread is left.
+    #[cfg_attr(
+        target_arch = "wasm32",
+        expect(clippy::unused_self, reason = "where there are threads, it may have one")
+    )]
     pub(super) fn wait(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         if let Some(thread) = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take() {
