@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import functools
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
@@ -14,17 +13,16 @@ from keyledger._codec import Codec, JsonCodec
 from keyledger._declared import declare
 from keyledger._kept import RESULT, Asked
 from keyledger._native import Acquired, KeyId, Operation, Replay
+from keyledger._recovery import Recovery
 from keyledger._refused import Refused
-from keyledger._running import Within, run_claimed, run_claimed_async
+from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course, Errors, Means
-from keyledger._unbegun import called_of, has_run, is_async, is_generating
-from keyledger.errors import InvalidArgument
+from keyledger._unbegun import awaited, called_of, has_run, is_async, is_generating
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from keyledger._ledger import Ledger
-    from keyledger._native import RecordView
     from keyledger._typed import Decorator
     from keyledger._values import Effect, EffectName, Span
 
@@ -250,7 +248,7 @@ class _Calls:
                 if decision.__class__ is Replay:
                     return course.told(decision, (scope, name, key))
                 if type(decision) is not Acquired:
-                    return await _awaited(self.refused(decision, KeyId(scope, name, key)))
+                    return await awaited(self.refused(decision, KeyId(scope, name, key)))
                 return await run_claimed_async(
                     asked,
                     functools.partial(function, *args, **kwargs),
@@ -272,45 +270,23 @@ class _Calls:
         wrapper = functools.wraps(self.function)(wrapper)
         wrapper.operation = self.settings.operation
         wrapper.key_id = self.key_id
-        wrapper.recover = self.recover
-        wrapper.recover_async = self.recover_async
-        wrapper.resolve = self.resolve
+        settings = self.settings
+        recovery = Recovery(settings.ledger, settings.operation, self.course.get, heartbeat=settings.heartbeat)
+        for name in ("recover", "recover_async", "resolve", "resolve_async"):
+            setattr(wrapper, name, getattr(recovery, name))
         return wrapper
 
     def key_id(self, *args: Any, **kwargs: Any) -> tuple[str, str, str]:
+        """Scope, operation and key of a call, by its arguments: to look its record up. Nothing is run.
+
+        Example:
+            @ledger.idempotent(operation="mail", effect="at_most_once", scope="user", key="order")
+            def mail(user: str, order: str) -> str:
+                return "sent"
+
+            mail("ann", "order-1034")
+            record = ledger.inspect(keyledger.KeyId(*mail.key_id("ann", "order-1034")))
+
+        """
         scope, key, _, _ = self.identify(*args, **kwargs)
         return scope, self.settings.operation.name, key
-
-    def recover(self, handler: Callable[[Any], Any], *, limit: int = 100) -> int:
-        course, claims = self.course.get(), self.settings.ledger().recover(self.settings.operation, limit)
-        for claim in claims:
-            with Within(claim, heartbeat=self.settings.heartbeat):
-                try:
-                    course.found_out(claim, handler(claim))
-                except BaseException as error:
-                    course.not_found_out(claim, error)
-                    raise
-        return len(claims)
-
-    async def recover_async(self, handler: Callable[[Any], Awaitable[Any]], *, limit: int = 100) -> int:
-        course, claims = self.course.get(), self.settings.ledger().recover(self.settings.operation, limit)
-        for claim in claims:
-            with Within(claim, heartbeat=self.settings.heartbeat, loop=asyncio.get_running_loop()):
-                try:
-                    course.found_out(claim, await handler(claim))
-                except BaseException as error:
-                    course.not_found_out(claim, error)
-                    raise
-        return len(claims)
-
-    def resolve(self, record: RecordView, result: Any, *, who: str, note: str) -> None:
-        """Settles a parked call for a person: see `Idempotent.resolve`."""
-        of, own = record.key_id.operation, self.settings.operation.name
-        if of != own:
-            raise InvalidArgument(f"the record is one of operation {of!r}, and this function's are of {own!r}")
-        response = self.course.get().response_of(result)
-        self.settings.ledger().resolve(record.key_id, record.fence, "completed", response, who=who, note=note)
-
-
-async def _awaited(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value

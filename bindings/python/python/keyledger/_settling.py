@@ -135,6 +135,11 @@ class Course(NamedTuple):
         if not claim.is_settled:
             claim.complete(self._encoded(claim, result)[0])
 
+    async def found_out_async(self, claim: Claim, result: Any) -> None:
+        """`found_out` on an event loop."""
+        if not claim.is_settled:
+            await claim.complete_async(self._encoded(claim, result)[0])
+
     def response_of(self, result: Any) -> Response:
         """What a person found out, as it is stored.
 

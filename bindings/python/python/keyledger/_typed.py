@@ -26,7 +26,7 @@ class Bound(Protocol, Generic[P, R_co]):
 
 
 class Idempotent(Protocol, Generic[P, R_co]):
-    """A function that was decorated. At run time it is a plain function with these attributes."""
+    """A function that was decorated. At run time it is a plain function with these attributes; `help` of each tells all of it."""
 
     __name__: str
     operation: Operation
@@ -50,22 +50,13 @@ class Idempotent(Protocol, Generic[P, R_co]):
     ) -> int: ...
     @overload
     def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
-        """Hands `handler` the claims of lost calls, at most `limit`, oldest first, and says how many there were (section 4).
-
-        Lost are those whose lease is over although nobody has settled them, whatever the effect, and those that were parked because of
-        that, or because their window or attempts were over. What an error has parked, or a handler by `park`, is for a person.
-
-        The handler finds out what happened. What it returns completes the claim, as a result of the function's; or it settles the
-        claim itself: `release` **only when the old owner can no longer act**, `park` if it cannot find out. An error that it raises is
-        raised here, and the claims behind it stay open to recovery: one of the list `not_done` releases its claim, one of `final`
-        fails it, any other ends its lease, and the next `recover` hands the same call out again.
-        """
+        """Hands `handler` the claims of lost calls, and says how many there were; what it returns is the result of that call (section 4)."""
         ...
 
     def recover_async(
         self, handler: Callable[[Claim], Awaitable[Any]], *, limit: int = 100
     ) -> Coroutine[Any, Any, int]:
-        """`recover` on an event loop."""
+        """`recover` on an event loop, with an async handler."""
         ...
 
     @overload
@@ -74,23 +65,18 @@ class Idempotent(Protocol, Generic[P, R_co]):
     ) -> None: ...
     @overload
     def resolve(self: Idempotent[P, R], record: RecordView, result: R, *, who: str, note: str) -> None:
-        """Settles a parked call for a person, who found out that it was done: `Ledger.resolve` with a result of the function's own.
+        """Settles a parked call for a person, who found out that it was done: `Ledger.resolve` with a result of the function's own."""
+        ...
 
-        Args:
-            record: as `Ledger.inspect` or `Ledger.list` showed it. If it has been granted or settled since, nothing is changed.
-            result: what later callers get.
-            who: who found out. It stays in the audit trail, as does `note`, which says how.
-            note: how.
-
-        Raises:
-            NotParked: the record is not parked, or not as it was shown.
-            InvalidArgument: the codec cannot store the result, or the record is of another operation.
-
-        Example:
-            for record in ledger.list(state="parked", operation="mail").records:
-                mail.resolve(record, "sent", who="ann", note="it is in the server's log")
-
-        """
+    @overload
+    def resolve_async(
+        self: Idempotent[P, Coroutine[Any, Any, T]], record: RecordView, result: T, *, who: str, note: str
+    ) -> Coroutine[Any, Any, None]: ...
+    @overload
+    def resolve_async(
+        self: Idempotent[P, R], record: RecordView, result: R, *, who: str, note: str
+    ) -> Coroutine[Any, Any, None]:
+        """`resolve` on an event loop."""
         ...
 
 

@@ -32,6 +32,11 @@ def is_async(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called_of(function))
 
 
+async def awaited(value: Any) -> Any:
+    """The value, or what it comes to."""
+    return await value if inspect.isawaitable(value) else value
+
+
 def is_generating(function: Any) -> bool:
     """Whether a call gives a generator of either kind."""
     called = called_of(function)

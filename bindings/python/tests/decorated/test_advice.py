@@ -87,3 +87,21 @@ def test_recovery_is_handed_what_was_lost_and_not_what_an_error_or_a_handler_has
         with pytest.raises(Refused) as refused:
             mail(order)
         assert refused.value.decision.reason == reason
+
+
+def test_an_async_handler_of_recover_is_refused_before_anything_is_handed_out(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="mail", effect="at_most_once", scope=keyledger.SINGLE, key="order")
+    def mail(order: str) -> str:
+        keyledger.current_claim().drop()
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        mail("1")
+
+    async def find_out(claim: Claim) -> str:
+        return f"sent {claim.key_id.key}"
+
+    with pytest.raises(TypeError, match=r"await recover_async\(handler\)"):
+        mail.recover(find_out)
+    assert asyncio.run(mail.recover_async(find_out)) == 1
+    assert mail("1") == "sent 1"

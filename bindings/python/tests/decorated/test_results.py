@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import datetime
 import decimal
@@ -317,10 +318,31 @@ def test_a_person_resolves_with_a_value_of_the_functions_own(ledger: Ledger) -> 
     (record,) = ledger.list(state="parked", operation="x").records
     with pytest.raises(keyledger.InvalidArgument, match="no result of the function"):
         call.resolve(record, "tea", who="ann", note="it is in the log")  # type: ignore[arg-type]
+    with pytest.raises(keyledger.InvalidArgument, match="no result of the function"):
+        asyncio.run(call.resolve_async(record, "tea", who="ann", note="it is in the log"))  # type: ignore[arg-type]
     call.resolve(record, LINE, who="ann", note="it is in the log")
+    asyncio.run(call.resolve_async(record, LINE, who="ann", note="it is in the log"))
     assert call("1") == LINE
     with pytest.raises(keyledger.NotParked):
         call.resolve(record, Line("milk", decimal.Decimal(1)), who="ann", note="it is in the log")
+
+
+def test_a_person_resolves_on_an_event_loop(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="x", effect="at_most_once", scope=keyledger.SINGLE, key="key")
+    async def call(key: str) -> Line:
+        raise TimeoutError
+
+    async def resolved() -> Line:
+        with pytest.raises(TimeoutError):
+            await call("1")
+        (record,) = ledger.list(state="parked", operation="x").records
+        await call.resolve_async(record, LINE, who="ann", note="it is in the log")
+        return await call("1")
+
+    assert asyncio.run(resolved()) == LINE
+    seen = ledger.inspect(keyledger.KeyId(*call.key_id("1")))
+    assert seen is not None
+    assert [(decided.who, decided.note) for decided in seen.audit] == [("ann", "it is in the log")]
 
 
 def test_a_person_resolves_no_record_of_another_operation(ledger: Ledger) -> None:

@@ -51,6 +51,11 @@ WITH_AN_EXAMPLE = (
     "keyledger.current_claim",
     "keyledger.fingerprint",
     "keyledger.idempotent",
+    "(decorated).key_id",
+    "(decorated).recover",
+    "(decorated).recover_async",
+    "(decorated).resolve",
+    "(decorated).resolve_async",
     "keyledger.in_memory",
     "keyledger.open",
     "keyledger.stored_body",
@@ -91,7 +96,17 @@ def public() -> dict[str, Any]:
             if inspect.isclass(value) or inspect.isroutine(value):
                 found[f"{module.__name__}.{name}"] = value
                 found.update((f"{module.__name__}.{name}.{member}", own) for member, own in members(value))
+    found.update((f"(decorated).{name}", value) for name, value in of_a_decorated_function())
     return found
+
+
+def of_a_decorated_function() -> Iterator[tuple[str, Any]]:
+    @keyledger.in_memory().idempotent(operation="x", effect="repeatable", scope="key", key="key")
+    def plain(key: str) -> None: ...
+
+    for name, value in vars(plain).items():
+        if callable(value) and not name.startswith("_"):
+            yield name, value
 
 
 def members(of: Any) -> Iterator[tuple[str, Any]]:

@@ -63,6 +63,7 @@ async def coroutines(record: RecordView) -> None:
 
     assert_type(await greet("ann"), list[str])
     greet.resolve(record, ["ann"], who="ann", note="in the log")
+    await greet.resolve_async(record, ["ann"], who="ann", note="in the log")
 
 
 class Shop:
