@@ -51,6 +51,13 @@ fn steps(project: &Project) -> Vec<Step> {
     place.install().into_iter().chain(checks).chain([place.pytest(&[])]).collect()
 }
 
+/// An interpreter that has the package, and what is left to do for it.
+pub(crate) fn with_package(project: &Project) -> (PathBuf, Vec<Step>) {
+    let place = Place::of(project);
+    let has_it = debian::quietly(Command::new(place.interpreter()).args(["-c", "import keyledger"]));
+    (place.interpreter(), if has_it { Vec::new() } else { place.install() })
+}
+
 /// The folders that the wheel and the virtual environment live in.
 struct Place {
     /// `target/python`.

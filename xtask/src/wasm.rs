@@ -7,6 +7,7 @@ mod packaging;
 
 use crate::interrupt;
 use crate::project::{Project, cargo};
+use crate::python;
 use crate::test::parts::{Part, Step};
 use crate::test::{run_parts, run_steps};
 use anyhow::Result;
@@ -36,7 +37,7 @@ pub(crate) struct Args {
 pub(crate) const PART: Part = Part {
     name: "npm",
     about: "the npm package, packed and installed, and its tests",
-    steps: |project| Place::of(project, false).steps(&[], false),
+    steps: |project| Place::of(project, false).steps(project, &[], false),
 };
 
 /// Where the package is.
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
     if !args.quick && !args.pack && args.tests.is_empty() {
         return Ok(run_parts(&[&PART], &project));
     }
-    Ok(run_steps(Place::of(&project, args.quick).steps(&args.tests, args.pack), &project))
+    Ok(run_steps(Place::of(&project, args.quick).steps(&project, &args.tests, args.pack), &project))
 }
 
 /// The folders that the package is built and tried in.
@@ -81,18 +82,20 @@ impl Place {
         self.folder().join("node")
     }
 
-    fn steps(&self, tests: &[String], only_pack: bool) -> Vec<Step> {
+    fn steps(&self, project: &Project, tests: &[String], only_pack: bool) -> Vec<Step> {
         let mut all = self.pack();
         if !only_pack {
             all.extend(self.install());
-            // The native holder that the tests of the lock meet.
+            // What has the same files in other languages: this, and Python.
             let mut holder = cargo();
             holder.args(["build", "--package", "keyledger-cli"]);
             // What a commit is measured beside.
             let mut commits = cargo();
             commits.args(["build", "--release", "--package", "keyledger-benches", "--bin", "commits"]);
             all.extend([holder, commits].map(Step::new));
-            all.push(self.node_test(tests));
+            let (python, missing) = python::with_package(project);
+            all.extend(missing);
+            all.push(self.node_test(&python, tests));
             if tests.is_empty() {
                 all.extend(browser::steps(self));
                 all.extend(packaging::steps(self));
@@ -163,12 +166,13 @@ impl Place {
         vec![install]
     }
 
-    fn node_test(&self, tests: &[String]) -> Step {
+    fn node_test(&self, python: &Path, tests: &[String]) -> Step {
         let mut node = Command::new("node");
         node.args(["--expose-gc", "--test", "--test-reporter=spec"]);
         node.env("KEYLEDGER_SCRATCH", self.scratch());
         let program = |path: &str| self.target.join(format!("{path}{}", std::env::consts::EXE_SUFFIX));
         node.env("KEYLEDGER_PROGRAM", program("debug/keyledger"));
+        node.env("KEYLEDGER_PYTHON", python);
         node.env("KEYLEDGER_COMMITS", program("release/commits"));
         match tests {
             [] => node.args(tests_in(&self.package.join("tests/node"))),

@@ -72,7 +72,7 @@ from keyledger._native import (
 from keyledger._outbox import Outbox
 from keyledger._parts import SINGLE
 from keyledger._refused import Refused, ReplayedFailure
-from keyledger._values import Decision, Effect, fingerprint
+from keyledger._values import Answer, Decision, Effect, fingerprint
 from keyledger.errors import (
     AlreadyOpen,
     Ambiguous,
@@ -113,6 +113,7 @@ __all__ = [
     "Acquired",
     "AlreadyOpen",
     "Ambiguous",
+    "Answer",
     "AnsweredNo",
     "AsyncTransport",
     "AtLeast",

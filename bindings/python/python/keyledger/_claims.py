@@ -18,12 +18,20 @@ from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, Reentrant
 
 
 class _Responses(Codec[Response]):
-    """For handlers that answer with responses."""
+    """For handlers whose answers are what `Claim.complete` takes."""
 
     def encode(self, result: Any) -> Response:
-        if not isinstance(result, Response):
-            raise TypeError(f"the handler returned a {type(result).__qualname__}, not a keyledger.Response")
-        return result
+        match result:
+            case Response():
+                return result
+            case str():
+                return Response.of_text(result)
+            case bytes():
+                return Response.of_bytes(result)
+        kind = type(result).__qualname__
+        raise TypeError(
+            f"the handler returned a {kind}; an answer is a Response, str or bytes: keyledger.Response.json takes JSON values"
+        )
 
     def decode(self, response: Response) -> Response:
         return response

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from keyledger._native import Claim, ManualClock, Operation, Response
     from keyledger._typed import Decorator
-    from keyledger._values import Span
+    from keyledger._values import Answer, Span
 
 
 class Ledger(_native.Ledger):
@@ -121,7 +121,7 @@ class Ledger(_native.Ledger):
         scope: str,
         key: str,
         fingerprint: Fingerprint,
-        handler: Callable[[Claim], Response],
+        handler: Callable[[Claim], Answer],
         *,
         memo: bytes = b"",
         wait: Span | None = None,
@@ -162,7 +162,7 @@ class Ledger(_native.Ledger):
         scope: str,
         key: str,
         fingerprint: Fingerprint,
-        handler: Callable[[Claim], Awaitable[Response]],
+        handler: Callable[[Claim], Awaitable[Answer]],
         *,
         memo: bytes = b"",
         wait: Span | None = None,

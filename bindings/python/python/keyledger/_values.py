@@ -6,10 +6,13 @@ from datetime import timedelta
 from enum import Enum
 from typing import Any, Literal, TypeAlias
 
-from keyledger._native import Acquired, Fingerprint, Gone, InProgress, Mismatch, Parked, Replay
+from keyledger._native import Acquired, Fingerprint, Gone, InProgress, Mismatch, Parked, Replay, Response
 
 Span: TypeAlias = float | timedelta
 """A length of time: seconds, or a timedelta."""
+
+Answer: TypeAlias = Response | str | bytes
+"""What a handler answers with: text and bytes are made a response by `Response.of_text` and `Response.of_bytes`."""
 
 Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 """What `begin` answers."""

@@ -6,6 +6,7 @@ import asyncio
 import pickle
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -111,6 +112,14 @@ def test_runs_answer_with_responses(ledger: Ledger) -> None:
     assert asyncio.run(ledger.run_async(*asked(), handler_async)).body == b"run 1"
     assert asyncio.run(ledger.run_async(*asked(key="2"), handler_async)).body == b"run 2"
     assert len(set(runs)) == 2
+
+
+def test_runs_answer_with_what_a_claim_is_completed_with(ledger: Ledger) -> None:
+    answers: dict[str, Any] = {"text": "paid", "bytes": b"paid", "json": {"paid": True}}
+    told = {name: ledger.run(*asked(key=name), lambda _, name=name: answers[name]) for name in ("text", "bytes")}
+    assert told == {"text": Response.of_text("paid"), "bytes": Response.of_bytes(b"paid")}
+    with pytest.raises(keyledger.ResultNotStored, match=r"returned a dict.*Response\.json"):
+        ledger.run(*asked(key="json"), lambda _: answers["json"])
 
 
 def test_the_lease_is_renewed_while_inside(ledger: Ledger) -> None:

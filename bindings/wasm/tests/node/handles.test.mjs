@@ -1,8 +1,7 @@
 // Handles: who may open, what a closed or forgotten one does, closures that call back, panics, and how often is synced.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
@@ -153,17 +152,4 @@ test("what it takes to look the stored answer up is told beside its bar", async 
   const verdict = best < LOOKUP_BAR_US ? "within" : "ABOVE";
   console.log(`lookupSync: ${best.toFixed(2)} us, ${verdict} the bar of ${LOOKUP_BAR_US}; of 1000 rounds of 100 each, 50 were quicker`);
   assert.ok(best < LOOKUP_MAX_US);
-});
-
-const program = process.env.KEYLEDGER_PROGRAM;
-test("a file of Node's opens in Rust, and a native holder keeps Node out", { skip: !process.env.CI && !existsSync(program ?? "") && "no native program" }, async () => {
-  const path = join(files, "both.kl");
-  const ledger = await Ledger.open(path);
-  await ledger.run(charge, "t", "k", unchecked(), () => "done");
-  assert.throws(() => execFileSync(program, [path, "stats"], { stdio: "pipe" }));
-  await ledger.close();
-  assert.match(execFileSync(program, [path, "stats", "--json"], { encoding: "utf8" }), /"completed": ?1/);
-  const again = await Ledger.open(path);
-  assert.equal(again.lookupSync(charge, "t", "k").text(), "done");
-  await again.close();
 });
