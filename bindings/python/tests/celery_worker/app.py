@@ -33,6 +33,8 @@ app.conf.update(
     },
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=False,
+    # How long a killed process may still have said something: ten seconds otherwise.
+    worker_lost_wait=0.5,
 )
 
 
@@ -74,7 +76,7 @@ def mail(order: str, amount: int = 1, seconds: float = 0) -> str:
     return work(order, seconds)
 
 
-@app.task(base=Task, keyledger={"ledger": FOLDER / "tasks.kl", "effect": "repeatable"})
+@app.task(base=Task, keyledger={"ledger": FOLDER / "tasks.kl", "effect": "repeatable", "lease": 2})
 def by_id(order: str) -> str:
     """Its key is the task's id."""
     return work(order, 0)

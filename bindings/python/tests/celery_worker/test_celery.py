@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,31 +29,52 @@ class Ran(NamedTuple):
     key: str
 
 
+# A process of its own, which sends tasks as a web backend does: one call to a line.
+SENDER = "import app, sys\nfor call in sys.stdin:\n    exec(call)\n    print('sent', flush=True)"
+
+
 class Worker:
     """A worker of two processes, and what its tasks did."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self.environment = {**os.environ, "KEYLEDGER_TEST_FOLDER": str(folder), "PYTHONPATH": str(HERE)}
+        self.folder = folder
+        self.environment = environment(folder)
         command = [sys.executable, "-m", "celery", "-A", "app", "worker", "-P", "prefork", "-c", "2", "-l", "info"]
         with (folder / "worker.out").open("w") as out:
-            self._process = subprocess.Popen(command, env=self.environment, cwd=folder, stdout=out, stderr=out)
+            self._process = subprocess.Popen(
+                command, env=self.environment, cwd=folder, stdout=out, stderr=out, start_new_session=True
+            )
+        self._sender = subprocess.Popen(
+            [sys.executable, "-c", SENDER],
+            env=self.environment,
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
 
     def send(self, call: str) -> None:
-        """Sends a task from a process of its own, as a web backend does."""
-        command = [sys.executable, "-c", f"import app; app.{call}"]
-        subprocess.run(command, env=self.environment, cwd=self._folder, check=True, timeout=60)
+        """Sends a task, from another process than the worker's."""
+        assert self._sender.stdin is not None
+        assert self._sender.stdout is not None
+        self._sender.stdin.write(f"app.{call}\n")
+        self._sender.stdin.flush()
+        assert self._sender.stdout.readline() == "sent\n"
 
     def ran(self, order: str) -> list[Ran]:
         """What was done for an order."""
-        log = self._folder / "log"
+        log = self.folder / "log"
         lines = log.read_text().splitlines() if log.exists() else []
         parts = [line.split() for line in lines if line.endswith(tuple("0123456789abcdef"))]
         return [Ran(of, int(process), key) for _, of, process, key in parts if of == order]
 
     def words(self) -> str:
         """What the worker logged."""
-        return (self._folder / "worker.out").read_text()
+        return (self.folder / "worker.out").read_text()
+
+    def succeeded(self, task: str) -> list[str]:
+        """The ids under which a task succeeded, as often as it did."""
+        return re.findall(rf"Task app\.{task}\[(.+?)\] succeeded in", self.words())
 
     def until(self, holds: Callable[[], Any], seconds: float = 40) -> Any:
         """Waits until it holds."""
@@ -62,17 +85,25 @@ class Worker:
         return told
 
     def stop(self) -> None:
-        self._process.terminate()
-        try:
-            self._process.wait(3)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        """SIGKILL, for all of it."""
+        for process in (self._process, self._sender):
+            process.kill()
+            process.wait()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        for stream in (self._sender.stdin, self._sender.stdout):
+            assert stream is not None
+            stream.close()
 
 
-@pytest.fixture
-def worker(tmp_path: Path) -> Iterator[Worker]:
-    started = Worker(tmp_path)
+def environment(folder: Path) -> dict[str, str]:
+    path = os.pathsep.join(filter(None, [str(HERE), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "KEYLEDGER_TEST_FOLDER": str(folder), "PYTHONPATH": path}
+
+
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worker]:
+    started = Worker(tmp_path_factory.mktemp("worker"))
     try:
         started.until(lambda: "ready." in started.words())
         yield started
@@ -81,10 +112,9 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
 
 
 @pytest.fixture
-def ledger(tmp_path: Path, worker: Worker) -> Iterator[Ledger]:
+def ledger(worker: Worker) -> Iterator[Ledger]:
     """The worker's ledger, as another process sees it."""
-    worker.until((tmp_path / "worker.out").exists)
-    with keyledger.open(tmp_path / "tasks.kl", shared=True) as opened:
+    with keyledger.open(worker.folder / "tasks.kl", shared=True) as opened:
         yield opened
 
 
@@ -117,7 +147,7 @@ def test_a_task_that_is_killed_runs_again_or_is_parked_by_its_effect(worker: Wor
 def test_the_key_is_the_tasks_id_by_default(worker: Worker) -> None:
     worker.send("by_id.apply_async(('t1',), task_id='same'), app.by_id.apply_async(('t1',), task_id='same')")
     worker.send("by_id.delay('t2'), app.by_id.delay('t2')")
-    worker.until(lambda: len(worker.ran("t2")) == 2 and worker.words().count("succeeded in") >= 4)
+    worker.until(lambda: len(worker.ran("t2")) == 2 and len(worker.succeeded("by_id")) == 4)
     assert len(worker.ran("t1")) == 1
 
 
@@ -125,7 +155,7 @@ def test_a_task_that_is_called_and_not_sent_has_no_id(tmp_path: Path) -> None:
     script = (
         "import app\ntry: app.by_id('x')\nexcept app.keyledger.errors.InvalidKey as e: print(e)\nprint(app.mail('1'))"
     )
-    environment = {**os.environ, "KEYLEDGER_TEST_FOLDER": str(tmp_path), "PYTHONPATH": str(HERE)}
-    called = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", script]
+    called = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True, check=True)
     assert "there is no task id to be its key" in called.stdout
     assert called.stdout.endswith("done\n")

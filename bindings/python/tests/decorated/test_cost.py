@@ -13,6 +13,7 @@ LIMIT_MICROSECONDS = 10.0
 CALLS, ROUNDS = 200, 200
 
 
+@pytest.mark.alone
 def test_a_replay_through_the_decorator_costs_under_10_us_over_begin(
     ledger: Ledger, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -83,7 +83,8 @@ class Program:
     """A Python program in a process of its own."""
 
     def __init__(self, code: str, *words: object) -> None:
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        path = os.pathsep.join(filter(None, [str(Path(__file__).parent), os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "PYTHONPATH": path}
         command = [sys.executable, "-c", textwrap.dedent(code), *map(str, words)]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment

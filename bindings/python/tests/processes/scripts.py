@@ -16,8 +16,9 @@ PATIENCE_SECONDS = 40
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a script finds: the helpers of the tests, and what is asked for."""
-    return {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONDONTWRITEBYTECODE": "1", **more}
+    """What a script finds: the helpers of the tests, whatever this process was told, and what is asked for."""
+    path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("PYTHONPATH")]))
+    return {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **more}
 
 
 def run(source: str, *words: object, seconds: float = PATIENCE_SECONDS, **more: str) -> str:

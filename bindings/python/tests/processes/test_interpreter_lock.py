@@ -13,6 +13,8 @@ import pytest
 
 from .scripts import PATIENCE_SECONDS, environment
 
+pytestmark = pytest.mark.alone
+
 SYNC_MS = 30
 VERY_SLOW_MS = 100
 

@@ -35,7 +35,8 @@ def free_port() -> int:
 @contextlib.contextmanager
 def serving(words: list[str], port: int, environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A server in a process group of its own, once it listens."""
-    place = {**os.environ, "PYTHONPATH": str(HERE.parent), **environment}
+    path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")]))
+    place = {**os.environ, "PYTHONPATH": path, **environment}
     with log.open("wb") as output:
         server = subprocess.Popen(
             [sys.executable, "-m", *words], env=place, stdout=output, stderr=output, start_new_session=True
