@@ -5,6 +5,7 @@ mod glue;
 mod order;
 mod packaging;
 
+use crate::debian;
 use crate::interrupt;
 use crate::project::{Project, cargo};
 use crate::python;
@@ -83,7 +84,8 @@ impl Place {
     }
 
     fn steps(&self, project: &Project, tests: &[String], only_pack: bool) -> Vec<Step> {
-        let mut all = self.pack();
+        let mut all = made_possible();
+        all.extend(self.pack());
         if !only_pack {
             all.extend(self.install());
             // What has the same files in other languages: this, and Python.
@@ -186,6 +188,26 @@ impl Place {
         npm.args(words).current_dir(&self.package);
         Step::new(npm)
     }
+}
+
+/// Whether this is the Node.js that the package asks for; it says so where it is not.
+const IS_NODE_20: &str = "if (parseInt(process.versions.node) < 20) {
+    console.error(`the npm package needs Node.js 20 or later, and this is ${process.version}: see https://nodejs.org/en/download`);
+    process.exit(1);
+}";
+
+/// Node.js and npm. Debian's own may be too old: the first step fails then, and says what to do.
+fn made_possible() -> Vec<Step> {
+    let asked = || {
+        let mut node = Command::new("node");
+        node.args(["-e", IS_NODE_20]);
+        node
+    };
+    let is_there = debian::quietly(&mut asked()) && debian::quietly(Command::new("npm").arg("--version"));
+    if is_there {
+        return Vec::new();
+    }
+    debian::install(false, &["nodejs", "npm"]).into_iter().chain([Step::new(asked())]).collect()
 }
 
 fn tarball_name() -> String {

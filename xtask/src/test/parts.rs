@@ -1,6 +1,7 @@
 //! The parts of `cargo xtask test`, in the order in which they run: what is quick to fail comes first.
 
 use crate::project::{Project, cargo, cargo_path};
+use crate::{python, wasm as npm};
 use std::path::Path;
 use std::process::Command;
 
@@ -57,6 +58,8 @@ pub(crate) const ALL: &[Part] = &[
     Part { name: "docs", about: "doc tests, and documentation without warnings", steps: docs },
     Part { name: "wasm", about: "clippy has nothing to say of what compiles for WebAssembly", steps: wasm },
     Part { name: "examples", about: "every example runs to its end", steps: examples },
+    python::PART,
+    npm::PART,
     Part { name: "demo", about: "nothing is charged twice, nothing is lost", steps: demo },
     Part {
         name: "demo-broken",
