@@ -15,7 +15,7 @@ use crate::decision;
 use crate::error::{Told, exception};
 use crate::fingerprint::PyFingerprint;
 use crate::operation::PyOperation;
-use crate::patience::interruptible;
+use crate::patience::{interruptible, unless_interrupted};
 use crate::waiting::granting;
 
 /// The native half of `keyledger.Ledger`.
@@ -23,28 +23,16 @@ use crate::waiting::granting;
 pub(crate) struct PyLedger(pub(crate) Ledger);
 
 /// `begin_with`. The interpreter's lock is let go of only where a commit, another process or time is to be waited for.
-///
-/// Whoever presses Ctrl-C is told nothing: a claim that was granted by then is released, since no handler has run.
 pub(crate) fn begun(py: Python<'_>, ledger: &Ledger, begin: &Begin) -> PyResult<keyledger::Result<Decision>> {
     let decided = match ledger.begin_at_once(begin) {
         Ok(None) => py.detach(|| ledger.begin_with(&begin.clone().wait(Duration::ZERO))),
         Ok(Some(decision)) => return Ok(Ok(decision)),
         Err(error) => return Ok(Err(error)),
     };
-    let decided = match decided {
-        Ok(Decision::InProgress(_)) if !begin.wait_time().is_zero() => {
-            interruptible(py, ledger.begin_with_async(begin.clone()))?
-        }
-        decided => decided,
-    };
     match decided {
-        Ok(Decision::Acquired(claim)) => match py.check_signals() {
-            Ok(()) => Ok(Ok(Decision::Acquired(claim))),
-            Err(interrupt) => {
-                py.detach(|| drop(claim.release_async()));
-                Err(interrupt)
-            }
-        },
+        Ok(Decision::InProgress(_)) if !begin.wait_time().is_zero() => {
+            interruptible(py, ledger.begin_with_async(begin.clone()))
+        }
         decided => Ok(decided),
     }
 }
@@ -83,9 +71,10 @@ fn told(py: Python<'_>, decided: keyledger::Result<Decision>) -> PyResult<Py<PyA
     decision::told(py, decided.map_err(|error| exception(py, &error))?)
 }
 
-fn all_told(py: Python<'_>, decided: keyledger::Result<Vec<Decision>>) -> PyResult<Vec<Py<PyAny>>> {
+fn all_told(py: Python<'_>, decided: keyledger::Result<Vec<Decision>>) -> PyResult<Py<PyAny>> {
     let decided = decided.map_err(|error| exception(py, &error))?;
-    decided.into_iter().map(|decision| decision::told(py, decision)).collect()
+    let told = decided.into_iter().map(|decision| decision::told(py, decision)).collect::<PyResult<Vec<_>>>()?;
+    Ok(told.into_pyobject(py)?.into_any().unbind())
 }
 
 #[pymethods]
@@ -124,13 +113,7 @@ impl PyLedger {
         Ok(PyLedger(opened?))
     }
 
-    /// Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).
-    ///
-    /// Returns `Acquired`, `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`. For `repeatable` and `at_most_once` the claim is on disk
-    /// on return; for `in_ledger` it need not be (E2). `memo` is up to 4 KiB for whoever recovers the record; `wait` is how long to wait for
-    /// another owner to settle before answering `InProgress`.
-    ///
-    /// Raises `InvalidKey`, `InvalidArgument`, `TooLarge` for the memo, and those of storage. A `begin` that raises has granted nothing (S6).
+    /// `keyledger.Ledger.begin`, which says what it answers.
     #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
     fn begin(
         &self,
@@ -143,12 +126,12 @@ impl PyLedger {
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
         let begin = asked(operation, &scope, &key, fingerprint, memo, wait)?;
-        told(py, begun(py, &self.0, &begin)?)
+        unless_interrupted(py, told(py, begun(py, &self.0, &begin)?)?)
     }
 
     /// `begin` of what is asked for as a value.
     fn begin_with(&self, py: Python<'_>, begin: &PyBegin) -> PyResult<Py<PyAny>> {
-        told(py, begun(py, &self.0, &begin.0)?)
+        unless_interrupted(py, told(py, begun(py, &self.0, &begin.0)?)?)
     }
 
     /// `begin` on an event loop. A caller that is cancelled is granted nothing, also in the moment in which the answer arrives.
@@ -173,10 +156,10 @@ impl PyLedger {
     }
 
     /// Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call.
-    fn begin_many(&self, py: Python<'_>, begins: Vec<PyBegin>) -> PyResult<Vec<Py<PyAny>>> {
+    fn begin_many(&self, py: Python<'_>, begins: Vec<PyBegin>) -> PyResult<Py<PyAny>> {
         let begins: Vec<Begin> = begins.into_iter().map(|PyBegin(begin)| begin).collect();
         let decided = py.detach(|| self.0.begin_many(&begins));
-        all_told(py, decided)
+        unless_interrupted(py, all_told(py, decided)?)
     }
 
     /// `begin_many` on an event loop.
@@ -185,7 +168,7 @@ impl PyLedger {
         granting(
             py,
             || self.0.begin_many_async(begins),
-            |py, decided| Ok(all_told(py, decided)?.into_pyobject(py)?.into_any().unbind()),
+            all_told,
         )
     }
 

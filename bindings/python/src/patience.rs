@@ -12,6 +12,7 @@ use std::time::Duration;
 use keyledger::Error;
 use pyo3::prelude::*;
 
+use crate::decision::nobody_was_told;
 use crate::error::exception;
 use crate::imported::Imported;
 
@@ -43,6 +44,18 @@ pub(crate) fn interruptible<T: Send>(py: Python<'_>, work: impl Future<Output = 
         if let Err(interrupt) = py.check_signals() {
             py.detach(|| work = None);
             return Err(interrupt);
+        }
+    }
+}
+
+/// The answer of a call that grants something, as the last thing that the call does. Whoever has pressed Ctrl-C is told nothing, and what was
+/// granted is given back: no handler has run.
+pub(crate) fn unless_interrupted(py: Python<'_>, answer: Py<PyAny>) -> PyResult<Py<PyAny>> {
+    match py.check_signals() {
+        Ok(()) => Ok(answer),
+        Err(interrupt) => {
+            nobody_was_told(answer.bind(py));
+            Err(interrupt)
         }
     }
 }

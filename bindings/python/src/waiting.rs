@@ -5,7 +5,7 @@
 
 mod given_up;
 
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_executor::ThreadPool;
@@ -105,18 +105,42 @@ fn follow<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
 
 /// On the event loop's thread, as soon as it comes to it.
 fn deliver(py: Python<'_>, event_loop: &Py<PyAny>, told: Py<PyAny>, ended: PyResult<Py<PyAny>>) -> PyResult<()> {
-    let settle = pyo3::wrap_pyfunction!(settle_if_waiting, py)?;
     let (value, error) = match ended {
-        Ok(value) => (Some(value), None),
+        Ok(value) => (Some(Py::new(py, Untold(Mutex::new(Some(value))))?), None),
         Err(error) => (None, Some(error.into_value(py))),
     };
-    let untold = value.as_ref().map(|value| value.clone_ref(py));
-    let called = event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error));
-    if let (Err(_), Some(untold)) = (called, untold) {
-        // A loop that is closed has nobody waiting either.
-        decision::nobody_was_told(untold.bind(py));
+    let settle = pyo3::wrap_pyfunction!(settle_if_waiting, py)?;
+    let handle = event_loop.call_method1(py, "call_soon_threadsafe", (settle, told, value, error))?;
+    if event_loop.call_method0(py, "is_closed")?.extract(py)? {
+        // It was closed meanwhile, and may keep what it will never come to.
+        handle.call_method0(py, "cancel")?;
     }
     Ok(())
+}
+
+/// What is on its way to whoever waits for it. If it never arrives, since its loop is closed, it is given back.
+#[pyclass(frozen)]
+struct Untold(Mutex<Option<Py<PyAny>>>);
+
+impl Untold {
+    fn take(&self) -> Option<Py<PyAny>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Drop for Untold {
+    fn drop(&mut self) {
+        let mut untold = self.take();
+        let give_back = |py: Python<'_>| {
+            if let Some(untold) = untold.take() {
+                decision::nobody_was_told(untold.bind(py));
+            }
+        };
+        if attached(give_back).is_none() {
+            // The interpreter is shutting down: it takes nothing back.
+            std::mem::forget(untold);
+        }
+    }
 }
 
 /// A future that knows whether anybody has its answer.
@@ -131,20 +155,17 @@ fn told_once<'py>(event_loop: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
 #[pyfunction]
 fn settle_if_waiting(
     future: &Bound<'_, PyAny>,
-    value: Option<Bound<'_, PyAny>>,
+    untold: Option<PyRef<'_, Untold>>,
     error: Option<Bound<'_, PyAny>>,
 ) -> PyResult<()> {
     if future.call_method0("done")?.extract()? {
-        if let Some(untold) = &value {
-            decision::nobody_was_told(untold);
-        }
         return Ok(());
     }
     settle(
         future,
         match error {
             Some(error) => Err(PyErr::from_value(error)),
-            None => Ok(value.map_or_else(|| future.py().None(), Bound::unbind)),
+            None => Ok(untold.and_then(|untold| untold.take()).unwrap_or_else(|| future.py().None())),
         },
     )
 }
@@ -163,7 +184,7 @@ fn running_loop(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 fn pool() -> PyResult<ThreadPool> {
-    let mut pool = POOL.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let process = std::process::id();
     if let Some((_, own)) = pool.as_ref().filter(|(of, _)| *of == process) {
         return Ok(own.clone());

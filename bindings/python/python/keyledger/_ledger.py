@@ -13,7 +13,7 @@ from keyledger import (
 )
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import Settings, idempotent
-from keyledger._kept import RESULT, Asked
+from keyledger._kept import RESULT, Asked, Kept
 from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
@@ -21,13 +21,26 @@ from keyledger._settling import Course, Errors, Means
 from keyledger.errors import AlreadyOpen, Unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from typing_extensions import Self, Unpack
 
-    from keyledger._native import Claim, ManualClock, Operation, Response
+    from keyledger._native import (
+        Begin,
+        Claim,
+        Gone,
+        InProgress,
+        ManualClock,
+        Mismatch,
+        Operation,
+        Parked,
+        Replay,
+        Response,
+    )
     from keyledger._typed import Decorator
     from keyledger._values import Answer, Span
+
+    Decision = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 
 
 class Ledger(_native.Ledger):
@@ -65,6 +78,43 @@ class Ledger(_native.Ledger):
     def __repr__(self) -> str:
         """Which file it is."""
         return f"<keyledger.Ledger {'in memory' if self._path is None else repr(os.fspath(self._path))}>"
+
+    # These three are written in Python for Ctrl-C, which Python raises between a call of C and whatever its caller does with the answer,
+    # but not between a function's return and that (from 3.11 on): see `Kept`.
+
+    def begin(
+        self,
+        operation: Operation,
+        scope: str,
+        key: str,
+        fingerprint: Fingerprint,
+        *,
+        memo: bytes = b"",
+        wait: Span | None = None,
+    ) -> Decision:
+        """Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).
+
+        Returns `Acquired`, `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`. For `repeatable` and `at_most_once` the claim is on
+        disk on return; for `in_ledger` it need not be (E2). `memo` is up to 4 KiB for whoever recovers the record; `wait` is how long,
+        in seconds, to wait for another owner to settle before answering `InProgress`.
+
+        Raises `InvalidKey`, `InvalidArgument`, `TooLarge` for the memo, and those of storage. A `begin` that raises has granted nothing
+        (S6), `KeyboardInterrupt` included.
+
+        Example:
+            decision = ledger.begin(CHARGE, "user-7", "order-1034", keyledger.fingerprint({"cents": 990}))
+            print(decision.KIND)
+
+        """
+        return Kept(partial(super().begin, operation, scope, key, fingerprint, memo=memo, wait=wait))[RESULT]  # type: ignore[no-any-return]
+
+    def begin_with(self, begin: Begin) -> Decision:
+        """`begin` of what is asked for as a value."""
+        return Kept(partial(super().begin_with, begin))[RESULT]  # type: ignore[no-any-return]
+
+    def begin_many(self, begins: Sequence[Begin]) -> list[Decision]:
+        """Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call."""
+        return Kept(partial(super().begin_many, begins))[RESULT]  # type: ignore[no-any-return]
 
     def idempotent(self, bare: None = None, /, **settings: Unpack[Settings]) -> Decorator:
         """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.

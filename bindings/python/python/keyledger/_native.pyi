@@ -993,15 +993,7 @@ class Ledger:
         memo: bytes = ...,
         wait: _Span | None = None,
     ) -> _Decision:
-        """Asks for a key under a scope and an operation: exactly one caller gets the claim (contract section 4).
-
-        Returns `Acquired`, `Replay`, `InProgress`, `Mismatch`, `Parked` or `Gone`. For `repeatable` and `at_most_once`
-        the claim is on disk on return; for `in_ledger` it need not be (E2). `memo` is up to 4 KiB for whoever recovers
-        the record; `wait` is how long to wait for another owner to settle before answering `InProgress`.
-
-        Raises `InvalidKey`, `InvalidArgument`, `TooLarge` for the memo, and those of storage. A `begin` that raises has
-        granted nothing (S6).
-        """
+        """`keyledger.Ledger.begin`, which says what it answers."""
     def begin_async(
         self,
         operation: Operation,

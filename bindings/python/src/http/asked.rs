@@ -10,6 +10,7 @@ use super::answer::{PyAnswer, list};
 use crate::claim::PyClaim;
 use crate::interpreter::attached;
 use crate::ledger::begun;
+use crate::patience::unless_interrupted;
 use crate::waiting::{awaitable, granting};
 
 /// A request under a key, as the ledger is asked about it.
@@ -41,7 +42,7 @@ impl Asked {
     /// What to do: run the handler under the `Claim`, or send the `Answer`. A ledger that does not answer is a 503.
     fn rule(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         let asked = &self.0;
-        asked.ruled(py, begun(py, &asked.ledger, &asked.begin)?)
+        unless_interrupted(py, asked.ruled(py, begun(py, &asked.ledger, &asked.begin)?)?)
     }
 
     /// `rule` on an event loop. Cancelled before it is told, it grants nothing.
