@@ -39,7 +39,7 @@ export {
   type WaitOptions,
   httpAnswer,
 } from "./outbox-entry.js";
-export { type FetchSettings, FetchTransport, NotNow, type ReceivedAnswer, type SentRequest, SignedOut } from "./outbox-fetch.js";
+export { type FetchSettings, FetchTransport, NotNow, type PlainFetchSettings, type ReceivedAnswer, type SentRequest, SignedOut } from "./outbox-fetch.js";
 export type { Decided, EntryState, EntryView, TryError } from "./outbox-view.js";
 export { HttpRequest, type HttpRequestParts, type HttpSettings, type Outgoing } from "./outbox-http.js";
 export type { Lane, OutboxSettings } from "./outbox-settings.js";

@@ -1,6 +1,5 @@
 import { httpOfStored } from "./http.js";
-import type { Outbox } from "./outbox.js";
-import { type EntryState, type EntryView, shownEntry } from "./outbox-view.js";
+import type { EntryState, EntryView } from "./outbox-view.js";
 import type { StoredResponse } from "./response.js";
 
 /** How long to wait, and what ends the wait. */
@@ -11,15 +10,20 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
+/** Who can wait for what comes of an entry. */
+interface Waiting {
+  result(id: number, options?: WaitOptions): Promise<StoredResponse>;
+}
+
 export interface Entry extends EntryView {}
 
 /** An entry as it was when it was read. `result` waits for what comes of it, in this process or a later one. */
 export class Entry {
-  readonly #outbox: Outbox;
+  readonly #outbox: Waiting;
 
   /** @internal */
-  constructor(native: unknown, outbox: Outbox) {
-    Object.assign(this, shownEntry(native));
+  constructor(view: EntryView, outbox: Waiting) {
+    Object.assign(this, view);
     this.#outbox = outbox;
   }
 

@@ -35,8 +35,21 @@ export interface ReceivedAnswer {
   readonly isWhole: boolean;
 }
 
+/** How a `FetchTransport` sends, as far as that is data: what can go to another thread. */
+export interface PlainFetchSettings extends HttpSettings {
+  /** How long a send may take; never longer than the lease. Absent: 20 s. */
+  timeoutMs?: number;
+  /** Of a longer body nothing is kept. Absent: 960 KiB. */
+  answerBytesMax?: number;
+  /**
+   * Whether a browser sends its cookies along: those of whoever is signed in at that moment, whose requests these must be. Nothing tells
+   * when somebody else signs in: stop the driver of the one, and after a 401 call `outbox.resume(scope)`. Absent: `omit`.
+   */
+  credentials?: RequestCredentials;
+}
+
 /** How a `FetchTransport` sends. */
-export interface FetchSettings extends HttpSettings {
+export interface FetchSettings extends PlainFetchSettings {
   /**
    * Gives credentials at each send, which are never stored (O14). Throws `SignedOut` where nobody is signed in, `NotNow` where they cannot
    * be had at the moment. After a 401 it is asked every few seconds, and sending goes on when it gives others.
@@ -44,14 +57,12 @@ export interface FetchSettings extends HttpSettings {
   authorize?: (scope: string, request: SentRequest) => MaybeLater<HeadersInit | null | undefined>;
   /** Tells credentials from others: who signs each request with its time names the key it signs with. Absent: all of them. */
   identity?: (credentials: Headers) => Bytes;
-  /** How long a send may take; never longer than the lease. Absent: 20 s. */
-  timeoutMs?: number;
-  /** Of a longer body nothing is kept. Absent: 960 KiB. */
-  answerBytesMax?: number;
   /** What is told of an answer, `usual` or another. If it throws, the same key is sent again later. */
   classify?: (answer: ReceivedAnswer, usual: DeliveryOutcome) => DeliveryOutcome;
   /** Absent: the platform's. */
   fetch?: (request: Request) => Promise<Response>;
+  /** Ends what is being sent: nobody knows then whether it has arrived, and it is sent again later. */
+  signal?: AbortSignal;
 }
 
 /** Thrown by `authorize`: nobody is signed in. The lane is held until somebody is, or until it is resumed. */
@@ -79,6 +90,10 @@ export class FetchTransport implements Transport {
 
   constructor(settings: FetchSettings = {}) {
     this.#settings = settings;
+  }
+  /** @internal */
+  get settings(): FetchSettings {
+    return this.#settings;
   }
 
   /** A request for `enqueue`, checked by this transport's `keyField` and `secret`. */
@@ -147,10 +162,14 @@ export class FetchTransport implements Transport {
 
   /** The answer, after the redirects that keep method and origin (C2); or what is told where there is none. */
   async #followed(send: ToSend, delivery: Delivery): Promise<ReceivedAnswer | DeliveryOutcome> {
-    const ms = Math.min(this.#settings.timeoutMs ?? 20_000, delivery.leaseLeftMs);
+    const { signal, timeoutMs = 20_000 } = this.#settings;
+    const ms = Math.min(timeoutMs, delivery.leaseLeftMs);
     if (ms <= 0) return new DeliveryOutcome(httpSilent("the lease was over before it was sent", false));
+    if (signal?.aborted) return new DeliveryOutcome(httpSilent("the transport was ended before it was sent", false));
     const [over, timer] = [new AbortController(), afterMs(ms)];
     void timer.promise.then(() => over.abort(new DOMException("no answer came in time", "TimeoutError")));
+    const end = () => over.abort(signal?.reason);
+    signal?.addEventListener("abort", end);
     try {
       for (let hops = 0; ; hops++) {
         const answer = await this.#answered(send, over.signal, hops > 0);
@@ -162,13 +181,14 @@ export class FetchTransport implements Transport {
       }
     } finally {
       timer.stop();
+      signal?.removeEventListener("abort", end);
     }
   }
 
   async #answered(send: ToSend, signal: AbortSignal, hasLeft: boolean): Promise<ReceivedAnswer | DeliveryOutcome> {
     let request: Request;
     try {
-      request = fetched(send, signal);
+      request = fetched(send, signal, this.#settings.credentials);
     } catch (error) {
       const why = `this platform cannot send it: ${(error as Error).message}`;
       return hasLeft ? DeliveryOutcome.retry(why) : DeliveryOutcome.dead(why);
@@ -230,10 +250,10 @@ interface ToSend {
 
 const shownRequest = ({ method, url, fields, body }: ToSend): SentRequest => ({ method, url, headers: new Headers(fieldsOf(fields)), body });
 
-function fetched({ method, url, fields, body }: ToSend, signal: AbortSignal): Request {
+function fetched({ method, url, fields, body }: ToSend, signal: AbortSignal, credentials: RequestCredentials = "omit"): Request {
   const headers = new Headers(fieldsOf(fields));
-  // A browser's cookies would be credentials of whoever is signed in now, sent with the requests of other scopes.
-  const here: RequestInit = canTellOnline() ? { credentials: "omit", cache: "no-store" } : {};
+  // Unasked, a browser's cookies would be credentials of whoever is signed in now, sent with the requests of other scopes.
+  const here: RequestInit = canTellOnline() ? { credentials, cache: "no-store" } : {};
   return new Request(url, { method, headers, body: body.length ? body : null, redirect: "manual", signal, ...here });
 }
 

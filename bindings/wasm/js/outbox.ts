@@ -6,6 +6,7 @@ import { Delivery, Report } from "./outbox-delivery.js";
 import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions } from "./outbox-driver.js";
 import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "./outbox-entry.js";
 import { type Outgoing, read, stored } from "./outbox-http.js";
+import { hasEnded, resultOf } from "./outbox-result.js";
 import { type OutboxSettings, wordsOf } from "./outbox-settings.js";
 import { type EntryView, shownEntry } from "./outbox-view.js";
 import { type Answer, StoredResponse } from "./response.js";
@@ -139,7 +140,7 @@ export class Outbox {
   }
   #enqueued(native: unknown): Enqueued {
     const { entry, created } = native as Enqueued;
-    return { entry: new Entry(entry, this), created };
+    return { entry: this.#shown(entry), created };
   }
   /** @internal */
   enqueued(native: unknown): Enqueued {
@@ -195,24 +196,31 @@ export class Outbox {
     return this.#maybe(this.native.find(scope, lane, purpose));
   }
   /** Entries by filter, oldest first, page by page. */
-  *listSync({ scope, lane, operation, state, olderThanMs, pageSize }: EntryFilter = {}): Generator<Entry, void, void> {
-    for (let after: number | undefined; ; ) {
-      const native: unknown = this.native.list(scope, lane, operation, state, olderThanMs, pageSize, after);
-      const { entries, next } = native as { entries: unknown[]; next: number | null };
-      yield* entries.map((one) => new Entry(one, this));
-      if (next === null) return;
-      after = next;
+  *listSync(filter: EntryFilter = {}): Generator<Entry, void, void> {
+    for (let after: number | null | undefined; after !== null; ) {
+      const page = this.page(filter, after);
+      yield* page.entries;
+      after = page.next;
     }
   }
   async *list(filter?: EntryFilter): AsyncGenerator<Entry, void, void> {
     yield* this.listSync(filter);
   }
+  /** Those after that one, and where the next page begins; null: nowhere. @internal */
+  page({ scope, lane, operation, state, olderThanMs, pageSize }: EntryFilter, after?: number): { entries: Entry[]; next: number | null } {
+    const native: unknown = this.native.list(scope, lane, operation, state, olderThanMs, pageSize, after);
+    const { entries, next } = native as { entries: unknown[]; next: number | null };
+    return { entries: entries.map((one) => this.#shown(one)), next };
+  }
   /** How it stands, at a cost that does not depend on how many entries there are. */
   stats(): OutboxStats {
     return this.native.stats() as OutboxStats;
   }
+  #shown(native: unknown): Entry {
+    return new Entry(shownEntry(native), this);
+  }
   #maybe(native: unknown): Entry | null {
-    return native === null ? null : new Entry(native, this);
+    return native === null ? null : this.#shown(native);
   }
 
   /** Waits until the entry is settled, or the time is up; the entry as it is then. Throws `not_found`, also when it was swept meanwhile. */
@@ -233,11 +241,11 @@ export class Outbox {
     };
     const waited = await until(signal, (end) => this.native.waitUntil(id, timeoutMs, asks, end));
     if (raised) throw raised.error;
-    return new Entry(waited, this);
+    return this.#shown(waited);
   }
   /** See `Entry.result`. */
   async result(id: number, options?: WaitOptions): Promise<StoredResponse> {
-    return ending(await this.waitUntil(id, hasEnded, options));
+    return resultOf(await this.waitUntil(id, hasEnded, options));
   }
   /**
    * Every entry that changes after that change, in the order of their last changes; after change 0, which is the default, every entry. It
@@ -246,7 +254,7 @@ export class Outbox {
   async *changes({ after = 0, signal }: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
     const changes = this.native.changes(after);
     try {
-      for (;;) yield new Entry(await until(signal, (end) => changes.next(end)), this);
+      for (;;) yield this.#shown(await until(signal, (end) => changes.next(end)));
     } finally {
       changes.free();
     }
@@ -255,7 +263,7 @@ export class Outbox {
   *changesSync({ after = 0 }: { after?: number } = {}): Generator<Entry, void, void> {
     const changes = this.native.changes(after);
     try {
-      for (let native: unknown; (native = changes.nextSync()) !== null; ) yield new Entry(native, this);
+      for (let native: unknown; (native = changes.nextSync()) !== null; ) yield this.#shown(native);
     } finally {
       changes.free();
     }
@@ -279,7 +287,7 @@ export class Outbox {
   }
   #cancelled(native: unknown): Cancel {
     const { isCancelled, entry } = native as Cancel;
-    return { isCancelled, entry: new Entry(entry, this) };
+    return { isCancelled, entry: this.#shown(entry) };
   }
   /** There are other credentials: everything of the scope that is held with its lane is due again (O8). */
   async resume(scope: string): Promise<Resumed> {
@@ -293,31 +301,31 @@ export class Outbox {
     return this.#entry(this.native.resumeEntry(false, id));
   }
   resumeEntrySync(id: number): Entry {
-    return new Entry(this.native.resumeEntry(true, id), this);
+    return this.#shown(this.native.resumeEntry(true, id));
   }
   /** A dead entry is sent again with its own key, its tries counted anew (O3). Throws `wrong_state`, `purpose_conflict`. */
   async requeue(id: number): Promise<Entry> {
     return this.#entry(this.native.requeue(false, id));
   }
   requeueSync(id: number): Entry {
-    return new Entry(this.native.requeue(true, id), this);
+    return this.#shown(this.native.requeue(true, id));
   }
   /** A person gives a dead or unknown entry up: it is dead, and blocks its lane no more (O4). */
   async dismiss(id: number, who: string, note: string): Promise<Entry> {
     return this.#entry(this.native.dismiss(false, id, who, note));
   }
   dismissSync(id: number, who: string, note: string): Entry {
-    return new Entry(this.native.dismiss(true, id, who, note), this);
+    return this.#shown(this.native.dismiss(true, id, who, note));
   }
   /** Somebody has found out what became of an unknown entry (O7). For `resend` the answer is the entry with a new key that takes its place. */
   async resolve(id: number, resolution: EntryResolution, who: string, note: string): Promise<Entry> {
     return this.#entry(this.native.resolve(false, id, ...verdictOf(resolution), who, note));
   }
   resolveSync(id: number, resolution: EntryResolution, who: string, note: string): Entry {
-    return new Entry(this.native.resolve(true, id, ...verdictOf(resolution), who, note), this);
+    return this.#shown(this.native.resolve(true, id, ...verdictOf(resolution), who, note));
   }
   async #entry(native: Native<unknown>): Promise<Entry> {
-    return new Entry(await native, this);
+    return this.#shown(await native);
   }
 
   /**
@@ -355,30 +363,4 @@ function verdictOf(resolution: EntryResolution): [verdict: string, mediaType: st
   const isYes = "answeredYes" in resolution;
   const { mediaType, body } = StoredResponse.of(isYes ? resolution.answeredYes : resolution.answeredNo);
   return [isYes ? "answered_yes" : "answered_no", mediaType, body ?? NOTHING];
-}
-
-/** Whether nothing more comes of an entry by itself. */
-const hasEnded = (entry: EntryView) => entry.isSettled || entry.state === "unknown" || entry.state === "held";
-
-/** The answer of an entry that was answered with a yes; else the error that says how it stands. */
-function ending(entry: Entry): StoredResponse {
-  const { id, state, response, reason } = entry;
-  if (entry.isYes && response) return response;
-  const held = entry.isHeldWithLane ? `is held with its lane (${reason}); resume its scope` : `is held (${reason}); resume it`;
-  switch (state) {
-    case "answered":
-      throw new KeyledgerError("answered_no", `entry ${id} was answered with a no; its response says why`, entry);
-    case "dead":
-      throw new KeyledgerError("entry_dead", `entry ${id} was given up: ${reason}`, entry);
-    case "cancelled":
-      throw new KeyledgerError("entry_cancelled", `entry ${id} was cancelled; it took no effect`, entry);
-    case "unknown": {
-      const why = `nobody knows whether entry ${id} took effect (${reason}); find out, then resolve it`;
-      throw new KeyledgerError("entry_unknown", why, entry);
-    }
-    case "held":
-      throw new KeyledgerError("entry_held", `entry ${id} ${held}`, entry);
-    default:
-      throw new KeyledgerError("no_result_yet", `entry ${id} is ${state}; wait longer, or ask again later`, entry);
-  }
 }

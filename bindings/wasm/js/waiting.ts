@@ -16,3 +16,13 @@ export function afterMs(ms: number): { promise: Promise<undefined>; stop: () => 
   const promise = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, Math.min(ms, 0x7fffffff), undefined)));
   return { promise, stop: () => clearTimeout(timer) };
 }
+
+/** A signal that is aborted by `timeIsUp` after a while, or when the other one is; and how to listen no more. */
+export function within(ms: number, other?: AbortSignal): { signal: AbortSignal; timeIsUp: Error; stop: () => void } {
+  const [end, timeIsUp] = [new AbortController(), new DOMException("the time is up", "TimeoutError")];
+  const timer = Number.isFinite(ms) ? setTimeout(() => end.abort(timeIsUp), Math.min(ms, 0x7fffffff)) : undefined;
+  const abort = () => end.abort(other?.reason);
+  other?.addEventListener("abort", abort);
+  const stop = () => (clearTimeout(timer), other?.removeEventListener("abort", abort));
+  return { signal: end.signal, timeIsUp, stop };
+}

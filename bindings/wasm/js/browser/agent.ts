@@ -97,7 +97,7 @@ export class Agent {
   }
 
   #cancel(id: number): void {
-    const to = this.#calls.toOf(id);
+    const to = this.#calls.cancel(id);
     if (to === this.#id) this.#desk?.cancel(to, id);
     else if (to !== null) this.#post({ kind: "cancel", to, from: this.#id, id });
   }

@@ -4,7 +4,16 @@ import type { Call, Outcome } from "../remote/messages.js";
 const AGAIN: ReadonlySet<string> = new Set([
   ...["begin", "beginMany", "ask", "lookup", "inspect", "get", "scan", "stats", "check", "list", "page", "unlist"],
   ...["settle", "release", "park", "completeBatch", "heartbeat", "recordStep", "drop", "sweep", "compact", "newKey", "declare"],
+  ...["enqueue", "enqueueMany", "get", "request", "find", "page", "stats", "nextWakeup", "entryAfter", "changesAfter"].map(ofOutbox),
+  ...["cancel", "resume", "keep", "rested", "drain"].map(ofOutbox),
 ]);
+
+/** What waits for others, and may as well be asked when the page is shown again. */
+const PATIENT: ReadonlySet<string> = new Set(["entryAfter", "changesAfter", "keep"].map(ofOutbox));
+
+function ofOutbox(call: string): string {
+  return `outbox.${call}`;
+}
 
 const AMBIGUOUS = "the tab that led was lost in the middle of the call: nobody knows whether it was done";
 
@@ -13,6 +22,8 @@ interface Pending {
   /** Who was asked; null as long as nobody is there to ask. */
   to: string | null;
   wasLost: boolean;
+  /** Nobody waits for it: it is not asked again. */
+  isCancelled: boolean;
 }
 
 /** The calls of one page that have no outcome yet, and whom they were asked of. */
@@ -30,20 +41,31 @@ export class Calls {
   get leader(): string | null {
     return this.#leader;
   }
+  /** Whether nothing is under way that could not wait. */
   get isIdle(): boolean {
-    return this.#pending.size === 0;
+    return [...this.#pending.values()].every(({ call }) => PATIENT.has(call.method));
   }
 
   /** Asks, now or as soon as somebody leads. */
   ask(id: number, call: Call): void {
-    const pending = { call, to: null, wasLost: false };
+    const pending = { call, to: null, wasLost: false, isCancelled: false };
     this.#pending.set(id, pending);
     this.#ask(id, pending);
   }
 
   #ask(id: number, pending: Pending): void {
+    if (pending.isCancelled) return void this.#pending.delete(id);
     pending.to = this.#leader;
     if (this.#leader !== null) this.#send(this.#leader, id, pending.call);
+  }
+
+  /** The page waits no more. Whom that call was asked of, if anybody. */
+  cancel(id: number): string | null {
+    const pending = this.#pending.get(id);
+    if (!pending) return null;
+    pending.isCancelled = true;
+    if (pending.to === null) this.#pending.delete(id);
+    return pending.to;
   }
 
   /** Whom the call was asked of. */
@@ -71,7 +93,11 @@ export class Calls {
   leave(leader: string): void {
     if (this.#leader !== leader) return;
     this.#leader = null;
-    for (const pending of this.#pending.values()) if (pending.to === leader) pending.to = null;
+    for (const [id, pending] of this.#pending) {
+      if (pending.to !== leader) continue;
+      pending.to = null;
+      if (pending.isCancelled) this.#pending.delete(id);
+    }
   }
 
   /** What a call came to. */

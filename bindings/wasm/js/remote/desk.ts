@@ -6,6 +6,7 @@ import { Fingerprint, type KeyId } from "../operation.js";
 import type { Filter, RecordView } from "../records.js";
 import { Batch, type Change } from "../transaction.js";
 import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse } from "./messages.js";
+import { OUTBOX_ANSWERS, Outboxes } from "./outbox-desk.js";
 import { operationOf, plainError, responseOf } from "./plain.js";
 
 /** How an asked-for key comes. */
@@ -17,6 +18,7 @@ export type PlainResolution = "not_done" | { readonly completed: PlainResponse }
 /** What a call needs besides its words: who asks, and what ends a wait. */
 interface Asking {
   readonly ledger: LedgerHandle;
+  readonly outboxes: Outboxes;
   readonly keeping: Keeping;
   readonly signal: AbortSignal;
 }
@@ -169,6 +171,8 @@ const ANSWERS = {
     ledger.scanSync(table, range),
   newKey: ({ ledger }: Asking) => ledger.newKey(),
   declare: ({ ledger }: Asking, operation: PlainOperation) => ledger.declare(operationOf(operation)),
+
+  ...OUTBOX_ANSWERS,
 };
 
 /** Why a call is ended that would wait on: the ledger goes elsewhere. */
@@ -177,12 +181,14 @@ const MOVED = Symbol("moved");
 /** Where a ledger is asked from elsewhere. */
 export class Desk {
   readonly #ledger: LedgerHandle;
+  readonly #outboxes: Outboxes;
   readonly #keepings = new Map<string, Keeping>();
   readonly #running = new Map<string, AbortController>();
   #isOpen = true;
 
   constructor(ledger: LedgerHandle) {
     this.#ledger = ledger;
+    this.#outboxes = new Outboxes(ledger);
   }
 
   /** Answers the call that `from` has numbered `id`. Never throws. */
@@ -194,7 +200,8 @@ export class Desk {
     try {
       const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof typeof ANSWERS] as (...words: unknown[]) => unknown);
       if (!answer) throw new KeyledgerError("invalid_argument", `there is no call ${method}; all sides need the same version of keyledger`);
-      return { value: await answer({ ledger: this.#ledger, keeping: this.#keepingOf(from), signal: running.signal }, ...words) };
+      const [ledger, outboxes, keeping] = [this.#ledger, this.#outboxes, this.#keepingOf(from)];
+      return { value: await answer({ ledger, outboxes, keeping, signal: running.signal }, ...words) };
     } catch (error) {
       return error === MOVED ? { moved: true } : { error: plainError(error) };
     } finally {
@@ -231,6 +238,7 @@ export class Desk {
   async finish(): Promise<void> {
     this.#isOpen = false;
     for (const running of this.#running.values()) running.abort(MOVED);
+    await this.#outboxes.driving.finish();
     while (this.#running.size > 0) await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

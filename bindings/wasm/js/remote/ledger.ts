@@ -2,6 +2,7 @@ import type { Decision } from "../decision.js";
 import type { BeginOptions, Resolution } from "../ledger.js";
 import type { Fingerprint, KeyId, Operation } from "../operation.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
+import type { OutboxSettings } from "../outbox-settings.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
 import { type ErrorMeans, runDecided } from "../run.js";
 import type { Durability } from "../store.js";
@@ -9,6 +10,7 @@ import type { Batch, Row } from "../transaction.js";
 import { RemoteClaim } from "./claim.js";
 import type { PlainBegin, PlainResolution } from "./desk.js";
 import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
+import { RemoteOutbox } from "./outbox.js";
 import { plainOperation, plainResponse, responseOf } from "./plain.js";
 
 /** How many records come at a time. */
@@ -164,6 +166,11 @@ export class RemoteLedger {
     const to = range.to == null ? null : toBytes(range.to);
     return this.#call("scan", table, { from: toBytes(range.from ?? ""), to, limit: range.limit });
   }
+  /** The outbox of this ledger. Its lanes are stored by its first call. */
+  outbox(settings: OutboxSettings = {}): RemoteOutbox {
+    return new RemoteOutbox(this.#carrier, settings);
+  }
+
   /** A new key for a new operation: UUIDv7. */
   newKey(): Promise<string> {
     return this.#call("newKey");

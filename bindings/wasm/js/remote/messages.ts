@@ -1,3 +1,5 @@
+import type { EntryView } from "../outbox-view.js";
+
 /** What is asked of the ledger where it lives. Everything in it can be cloned. */
 export interface Call {
   readonly method: string;
@@ -12,6 +14,8 @@ export interface PlainError {
   readonly code: string | null;
   readonly name: string;
   readonly message: string;
+  /** The entry that is in the way of a conflict. */
+  readonly entry?: EntryView;
 }
 
 /** An operation as it is declared. */

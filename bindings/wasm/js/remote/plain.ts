@@ -1,5 +1,6 @@
 import { KeyledgerError, type ErrorCode } from "../errors.js";
 import { type Effect, Operation, type OperationSettings } from "../operation.js";
+import type { EntryView } from "../outbox-view.js";
 import { type Answer, StoredResponse } from "../response.js";
 import type { PlainError, PlainOperation, PlainResponse } from "./messages.js";
 
@@ -17,13 +18,17 @@ export function responseOf({ mediaType, body, omitted }: PlainResponse): StoredR
   return StoredResponse.ofNative([mediaType, body, omitted?.length, omitted?.sha256]);
 }
 
+/** An entry whose response has its methods again. */
+export const entryOf = (plain: EntryView): EntryView => ({ ...plain, response: plain.response && responseOf(plain.response) });
+
 export function plainError(error: unknown): PlainError {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  return { code: error instanceof KeyledgerError ? error.code : null, name, message };
+  const { code = null, entry } = error instanceof KeyledgerError ? error : {};
+  return { code, name, message, entry };
 }
 
-export function errorOf({ code, name, message }: PlainError): Error {
-  if (code !== null) return new KeyledgerError(code as ErrorCode, message);
+export function errorOf({ code, name, message, entry }: PlainError): Error {
+  if (code !== null) return new KeyledgerError(code as ErrorCode, message, entry && entryOf(entry));
   const error = name === "TypeError" ? new TypeError(message) : new Error(message);
   return name === error.name ? error : Object.assign(error, { name });
 }

@@ -15,7 +15,9 @@ import "../node.js";
 
 export * from "../common.js";
 export { RemoteClaim } from "../remote/claim.js";
+export { RemoteDriver, type RemoteDrainOptions, type RemoteDriverOptions, type RemoteTransport } from "../remote/driver.js";
 export { type RemoteBegin, type RemoteDecision, RemoteLedger } from "../remote/ledger.js";
+export { RemoteOutbox } from "../remote/outbox.js";
 
 /** How a ledger is opened in a thread of its own. */
 export interface OpenOptions extends LedgerOptions {

@@ -67,11 +67,61 @@ async function stored() {
   return keys;
 }
 
+/** Gives up in a moment on whoever does not answer, and asks again until it does. */
+const STUBBORN = {
+  leaseMs: 1_000,
+  backoff: { baseMs: 1, capMs: 10, multiplier: 2 },
+  maxTries: 10_000,
+  retryBudget: { retries: 10_000, refillMs: 1 },
+};
+const outbox = async () => (await open()).outbox(STUBBORN);
+
+/** Stores a request with that body. */
+async function enqueue(body, purpose) {
+  const request = new Request("/charges", { method: "POST", body });
+  return (await outbox()).enqueue(request, { scope: "user", operation: "charge", purpose });
+}
+
+/** Has what is enqueued sent, by whoever leads. */
+const drive = async (transport, options) => void (globalThis.driver = (await outbox()).driver("user", transport, options).start());
+
+/** Enqueues one request after another, until the page goes away. Each is new, and has a driver that sends it. */
+async function sendOn(tab) {
+  const [opened, waits] = [performance.now(), []];
+  await drive();
+  waits.push(performance.now() - opened);
+  for (let at = 0; ; at += 1) {
+    const body = `${tab} ${at}`;
+    const { entry, created } = await timed(waits, () => enqueue(body, at % 2 === 0 ? body : undefined));
+    if (!created) throw new Error(`${body} was there before`);
+    await tell({ enqueued: body, waits: waits.splice(0) });
+    if (at % 4 === 0) {
+      const asked = performance.now();
+      await entry.result();
+      await tell({ answered: performance.now() - asked });
+    }
+  }
+}
+
+/** Waits until nothing is left to send; the states of all entries by their requests' bodies. */
+async function sent() {
+  const all = await outbox();
+  while ((await all.stats()).unsettled > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return (await all.stats()).counts;
+}
+
+const telling = (name) => (error) => tell({ error: `${name}: ${error.code ?? ""} ${error.stack ?? error}` });
+
 globalThis.tab = {
   keyledger,
   charge,
   open,
   pay,
   stored,
-  payOn: (tab) => void payOn(tab).catch((error) => tell({ error: `${error.code ?? ""} ${error.stack ?? error}` })),
+  outbox,
+  enqueue,
+  drive,
+  sent,
+  payOn: (tab) => void payOn(tab).catch(telling(tab)),
+  sendOn: (tab) => void sendOn(tab).catch(telling(tab)),
 };

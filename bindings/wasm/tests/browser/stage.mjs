@@ -15,8 +15,8 @@ const CONFORMANCE = fileURLToPath(new URL("../../../conformance/", import.meta.u
 const PLACES = { "/keyledger/": INSTALLED, "/tests/": join(HERE, ".."), "/conformance/": CONFORMANCE };
 const TYPES = { ".js": "text/javascript", ".mjs": "text/javascript", ".html": "text/html", ".json": "application/json", ".wasm": "application/wasm" };
 
-/** Serves the installed package and the pages; `told` has what pages have sent to `/told`, in order. */
-export async function serve() {
+/** Serves the installed package, the pages and `routes`; `told` has what pages have sent to `/told`, in order. */
+export async function serve(routes = {}) {
   const told = [];
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
@@ -26,6 +26,7 @@ export async function serve() {
       told.push(JSON.parse(text));
       return void response.end("{}");
     }
+    if (routes[pathname]) return void routes[pathname](request, response);
     const place = Object.keys(PLACES).find((prefix) => pathname.startsWith(prefix));
     try {
       const bytes = readFileSync(join(PLACES[place], pathname.slice(place.length)));

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
+import { shake, waited } from "./shake.mjs";
 import { kill, launch, profile, serve } from "./stage.mjs";
 
 const server = await serve();
@@ -108,45 +109,12 @@ test("a browser that is killed in mid-stream has lost nothing that was acknowled
 
 test("five tabs that are opened, reloaded and closed sixty times: none waits five seconds, and nothing is lost", async (t) => {
   const context = await launched(t);
-  const pages = [];
-  let made = 0;
-  const start = async (page) => page.evaluate((name) => tab.payOn(name), `tab ${(made += 1)}`);
-  const add = async () => {
-    const page = await opened(context);
-    pages.push(page);
-    await start(page);
-  };
-  const seed = Number(process.env.KEYLEDGER_SEED ?? Date.now() % 1e6);
-  const random = randomOf(seed);
-  for (let at = 0; at < 5; at += 1) await add();
-  for (let event = 0; event < 60; event += 1) {
-    await new Promise((resolve) => setTimeout(resolve, random(100)));
-    const at = random(pages.length);
-    if (random(2) === 0) {
-      await pages[at].reload();
-      await pages[at].waitForFunction(() => globalThis.tab);
-      await start(pages[at]);
-    } else {
-      const [page] = pages.splice(at, 1);
-      await page.close();
-      await add();
-    }
-  }
+  const seed = await shake(() => opened(context), (page, name) => page.evaluate((name) => tab.payOn(name), name));
   assert.deepEqual(told("error"), [], `seed ${seed}`);
   const keys = told("key").filter((key) => key.startsWith("tab"));
   const stored = await (await opened(context)).evaluate(() => tab.stored());
   assert.deepEqual(keys.filter((key) => !stored.includes(key)), [], `seed ${seed}`);
-  const waits = told("waits").sort((a, b) => a - b);
-  const [p50, p99, longest] = [0.5, 0.99, 1].map((part) => Math.round(waits[Math.ceil(part * waits.length) - 1]));
-  console.log(`${keys.length} keys, ${waits.length} calls of tabs: p50 ${p50} ms, p99 ${p99} ms, longest ${longest} ms; seed ${seed}`);
+  const { longest, words } = waited(told("waits"));
+  console.log(`${keys.length} keys, ${words}; seed ${seed}`);
   assert.ok(keys.length > 100 && longest < 5_000, `longest ${longest} ms, seed ${seed}`);
 });
-
-/** Numbers below a limit, the same for the same seed. */
-function randomOf(seed) {
-  let state = seed >>> 0;
-  return (limit) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * limit);
-  };
-}

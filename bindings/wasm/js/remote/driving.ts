@@ -1,0 +1,93 @@
+import type { Outbox } from "../outbox.js";
+import type { Driver } from "../outbox-driver.js";
+import { FetchTransport, type PlainFetchSettings } from "../outbox-fetch.js";
+import type { OutboxSettings } from "../outbox-settings.js";
+
+/** How a scope is to be kept going: data, so that whoever has the ledger next can begin it anew. */
+export interface Wish {
+  readonly settings: OutboxSettings;
+  readonly scope: string;
+  readonly transport: PlainFetchSettings;
+  readonly inFlight?: number;
+}
+
+/** One scope: who wants it to be kept going, and the one driver that does. */
+class Route {
+  readonly wishes = new Set<Wish>();
+  driver: Driver | undefined;
+  /** How the driver works. */
+  words = "";
+  /** Kept when what was stopped has ended. */
+  rest: Promise<void> = Promise.resolve();
+}
+
+/** Keeps scopes going as long as somebody wants it: one driver for each, however many want it. */
+export class Driving {
+  readonly #outboxOf: (settings: OutboxSettings) => Outbox;
+  readonly #routes = new Map<string, Route>();
+  readonly #end = new AbortController();
+
+  constructor(outboxOf: (settings: OutboxSettings) => Outbox) {
+    this.#outboxOf = outboxOf;
+  }
+
+  /** Keeps a scope going until the signal is aborted. Of several wishes the last one says how. */
+  async keep(wish: Wish, signal: AbortSignal): Promise<void> {
+    const route = this.#routeOf(wish.scope);
+    route.wishes.add(wish);
+    try {
+      this.#turn(route);
+      await new Promise((resolve) => (signal.aborted ? resolve(null) : signal.addEventListener("abort", resolve, { once: true })));
+    } finally {
+      route.wishes.delete(wish);
+      this.#turn(route);
+    }
+  }
+
+  /** Returns when a scope that nobody wants to be kept going has come to rest. Throws why its driver ended before. */
+  async rested(scope: string): Promise<void> {
+    const route = this.#routes.get(scope);
+    if (route?.wishes.size === 0) await route.rest;
+  }
+
+  /** A transport that is ended when the ledger goes. */
+  transport(settings: PlainFetchSettings): FetchTransport {
+    return new FetchTransport({ ...settings, signal: this.#end.signal });
+  }
+
+  /**
+   * The ledger goes: nothing more is leased, and what is being sent is cut off and settled as a try that may have taken effect, so that
+   * whoever has the ledger next need not wait for its lease. On return it is on disk.
+   */
+  async finish(): Promise<void> {
+    const routes = [...this.#routes.values()];
+    for (const route of routes) {
+      route.wishes.clear();
+      this.#turn(route);
+    }
+    this.#end.abort(new DOMException("who had the ledger goes", "AbortError"));
+    await Promise.allSettled(routes.map(({ rest }) => rest));
+  }
+
+  #routeOf(scope: string): Route {
+    let route = this.#routes.get(scope);
+    if (!route) this.#routes.set(scope, (route = new Route()));
+    return route;
+  }
+
+  #turn(route: Route): void {
+    const wish = [...route.wishes].at(-1);
+    const words = wish ? JSON.stringify(wish) : "";
+    if (words === route.words) return;
+    if (route.driver) route.rest = Promise.all([route.rest, route.driver.stop()]).then(() => undefined);
+    // Whoever waits for it is told; perhaps nobody does.
+    route.rest.catch(() => undefined);
+    route.driver = undefined;
+    route.words = "";
+    if (!wish || this.#end.signal.aborted) return;
+    const { settings, scope, transport, inFlight } = wish;
+    const onError = (error: unknown) => console.error("keyledger: a call of the outbox failed, and is made again later", error);
+    route.driver = this.#outboxOf(settings).driver(scope, this.transport(transport), { inFlight, onError }).start();
+    route.words = words;
+  }
+}

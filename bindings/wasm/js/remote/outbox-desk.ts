@@ -1,0 +1,112 @@
+import type { LedgerHandle } from "../ledger.js";
+import { Fingerprint } from "../operation.js";
+import type { EntryResolution, Outbox, Wishes } from "../outbox.js";
+import type { Drained } from "../outbox-driver.js";
+import type { Entry, EntryFilter } from "../outbox-entry.js";
+import type { PlainFetchSettings } from "../outbox-fetch.js";
+import type { OutboxSettings } from "../outbox-settings.js";
+import { Driving, type Wish } from "./driving.js";
+import type { PlainResponse } from "./messages.js";
+import { responseOf } from "./plain.js";
+
+/** A request and what is wanted of it. A fingerprint is null where nothing tells the request from another. */
+export type PlainEnqueue = readonly [bytes: Uint8Array, wishes: Omit<Wishes, "fingerprint"> & { fingerprint?: string | null }];
+
+/** What somebody found out. */
+export type PlainVerdict = "dead" | "resend" | { readonly answeredYes: PlainResponse } | { readonly answeredNo: PlainResponse };
+
+/** So many changes are told at a time. */
+const CHANGES_MAX = 100;
+
+/** The outboxes of a ledger, one for each way to open it, and who keeps them going. */
+export class Outboxes {
+  readonly #ledger: LedgerHandle;
+  readonly #opened = new Map<string, Outbox>();
+  readonly driving = new Driving((settings) => this.of(settings));
+
+  constructor(ledger: LedgerHandle) {
+    this.#ledger = ledger;
+  }
+
+  of(settings: OutboxSettings): Outbox {
+    const words = JSON.stringify(settings);
+    const outbox = this.#opened.get(words) ?? this.#ledger.outbox(settings);
+    this.#opened.set(words, outbox);
+    return outbox;
+  }
+}
+
+/** What a call needs besides its words: the outboxes, and what ends a wait. */
+interface Asking {
+  readonly outboxes: Outboxes;
+  readonly signal: AbortSignal;
+}
+
+const enqueueOf = ([bytes, { fingerprint, ...wishes }]: PlainEnqueue): [Uint8Array, Wishes] => [
+  bytes,
+  fingerprint === undefined ? wishes : { ...wishes, fingerprint: Fingerprint.ofHex(fingerprint ?? undefined) },
+];
+
+function resolutionOf(plain: PlainVerdict): EntryResolution {
+  if (typeof plain === "string") return plain;
+  return "answeredYes" in plain ? { answeredYes: responseOf(plain.answeredYes) } : { answeredNo: responseOf(plain.answeredNo) };
+}
+
+/** Waits for a change after that one; it, and what is there behind it. */
+async function changesAfter(outbox: Outbox, after: number, signal: AbortSignal): Promise<Entry[]> {
+  const changes: Entry[] = [];
+  for await (const first of outbox.changes({ after, signal })) {
+    changes.push(first);
+    break;
+  }
+  for (const entry of outbox.changesSync({ after: changes.at(-1)?.change })) {
+    if (changes.push(entry) >= CHANGES_MAX) break;
+  }
+  return changes;
+}
+
+/** Answers of an outbox as it was opened. */
+const of =
+  <Words extends unknown[], T>(answer: (outbox: Outbox, ...words: Words) => T) =>
+  ({ outboxes }: Asking, settings: OutboxSettings, ...words: Words) =>
+    answer(outboxes.of(settings), ...words);
+
+/** What can be asked of an outbox, by name. */
+export const OUTBOX_ANSWERS = {
+  "outbox.enqueue": of((outbox, ...plain: PlainEnqueue) => outbox.enqueue(...enqueueOf(plain))),
+  "outbox.enqueueMany": of((outbox, many: readonly PlainEnqueue[]) => outbox.enqueueMany(many.map(enqueueOf))),
+  "outbox.get": of((outbox, id: number) => outbox.get(id)),
+  "outbox.request": of((outbox, id: number) => outbox.request(id)),
+  "outbox.find": of((outbox, scope: string, purpose: string, lane?: string) => outbox.find(scope, purpose, lane)),
+  "outbox.page": of((outbox, filter: EntryFilter, after?: number) => outbox.page(filter, after)),
+  "outbox.stats": of((outbox) => outbox.stats()),
+  "outbox.nextWakeup": of((outbox, scope: string) => outbox.nextWakeup(scope)),
+  /** Waits until the entry has changed since that change, or is settled. */
+  "outbox.entryAfter": ({ outboxes, signal }: Asking, settings: OutboxSettings, id: number, last: number) =>
+    outboxes.of(settings).waitUntil(id, ({ change }) => change !== last, { signal }),
+  "outbox.changesAfter": ({ outboxes, signal }: Asking, settings: OutboxSettings, after: number) =>
+    changesAfter(outboxes.of(settings), after, signal),
+
+  "outbox.cancel": of((outbox, id: number) => outbox.cancel(id)),
+  "outbox.resume": of((outbox, scope: string) => outbox.resume(scope)),
+  "outbox.resumeEntry": of((outbox, id: number) => outbox.resumeEntry(id)),
+  "outbox.requeue": of((outbox, id: number) => outbox.requeue(id)),
+  "outbox.dismiss": of((outbox, id: number, who: string, note: string) => outbox.dismiss(id, who, note)),
+  "outbox.resolve": of((outbox, id: number, verdict: PlainVerdict, who: string, note: string) =>
+    outbox.resolve(id, resolutionOf(verdict), who, note),
+  ),
+
+  /** Ends when it is cancelled, and not before. */
+  "outbox.keep": async ({ outboxes, signal }: Asking, wish: Wish) => {
+    await outboxes.driving.keep(wish, signal);
+    throw signal.reason;
+  },
+  "outbox.rested": ({ outboxes }: Asking, scope: string) => outboxes.driving.rested(scope),
+  "outbox.drain": (
+    { outboxes, signal }: Asking,
+    settings: OutboxSettings,
+    scope: string,
+    transport: PlainFetchSettings,
+    options: { untilMs?: number; inFlight?: number },
+  ): Promise<Drained> => outboxes.of(settings).drain(scope, outboxes.driving.transport(transport), { ...options, signal }),
+};

@@ -1,0 +1,131 @@
+// The tabs of an origin share one outbox: who leads sends, and each request arrives by one key.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { randomOf, shake, waited } from "./shake.mjs";
+import { launch, profile, serve } from "./stage.mjs";
+
+/** What has arrived, and what the server does with what arrives: `"silence"`, `"cut"`, or a status, after some milliseconds. */
+const arrived = [];
+let reply = () => 201;
+let [under, most] = [0, 0];
+
+async function charges(request, response) {
+  let body = "";
+  for await (const chunk of request) body += chunk;
+  const { "idempotency-key": key, cookie } = request.headers;
+  arrived.push({ key, body, cookie });
+  most = Math.max(most, (under += 1));
+  response.on("close", () => (under -= 1));
+  const [said, ms = 0] = [reply(body)].flat();
+  if (said === "silence") return;
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  if (said === "cut") request.socket.destroy();
+  else response.writeHead(said).end(`charged ${body}`);
+}
+
+const server = await serve({ "/charges": charges });
+after(() => server.close());
+
+const told = (name) => server.told.flatMap((what) => what[name] ?? []);
+const keysOf = (body) => new Set(arrived.filter((one) => one.body === body).map(({ key }) => key));
+
+/** A browser of its own, and a server that has seen nothing. */
+async function launched(t, replies = () => 201) {
+  [arrived.length, server.told.length, most, reply] = [0, 0, 0, replies];
+  const context = await launch(profile());
+  t.after(() => context.close().catch(() => undefined));
+  return async () => {
+    const page = await context.newPage();
+    await page.goto(server.page);
+    await page.waitForFunction(() => globalThis.tab);
+    return page;
+  };
+}
+
+test("a tab that does not lead enqueues, waits and cancels; one driver sends for all that want it", async (t) => {
+  const opened = await launched(t, () => [201, 20]);
+  const [leader, other] = [await opened(), await opened()];
+  for (const page of [leader, other]) await page.evaluate(() => tab.drive({}, { inFlight: 1 }));
+  const answer = await other.evaluate(async () => {
+    const many = await Promise.all(["a", "b", "c", "d"].map((body) => tab.enqueue(body)));
+    const answers = await Promise.all(many.map(({ entry }) => entry.result()));
+    return tab.keyledger.httpAnswer(answers[0]).text();
+  });
+  assert.equal(answer, "charged a");
+  assert.deepEqual([arrived.length, most], [4, 1]);
+  await other.evaluate(() => globalThis.driver.stop());
+  assert.equal(await other.evaluate(async () => (await (await tab.enqueue("e")).entry.result()).mediaType), "application/http");
+  await leader.evaluate(() => globalThis.driver.stop());
+  const [isCancelled, code, changes] = await other.evaluate(async () => {
+    const [outbox, { entry }] = [await tab.outbox(), await tab.enqueue("f", "buy f")];
+    const conflict = await tab.enqueue("g", "buy f").catch((error) => error);
+    const { isCancelled } = await outbox.cancel(entry.id);
+    const changes = [];
+    for await (const { state } of outbox.changes({ after: entry.change - 1 })) {
+      changes.push(state);
+      break;
+    }
+    return [isCancelled, conflict.code && conflict.entry.id === entry.id && conflict.code, changes];
+  });
+  assert.deepEqual([isCancelled, code, changes], [true, "purpose_conflict", ["cancelled"]]);
+  assert.equal(keysOf("f").size, 0);
+});
+
+test("cookies go with a request where the driver is told so, and not otherwise (O14)", async (t) => {
+  const opened = await launched(t);
+  const page = await opened();
+  for (const [body, transport] of [["without", {}], ["with", { credentials: "same-origin" }]]) {
+    await page.evaluate(
+      async ([body, transport]) => {
+        document.cookie = "session=ada; path=/";
+        await tab.drive(transport);
+        await (await tab.enqueue(body)).entry.result();
+        await globalThis.driver.stop();
+      },
+      [body, transport],
+    );
+  }
+  assert.deepEqual(arrived.map(({ body, cookie }) => [body, cookie]), [["without", undefined], ["with", "session=ada"]]);
+});
+
+test("the leading tab goes with requests in flight: the next one sends them again, each with its key, and nobody starts it", async (t) => {
+  for (const goes of ["close", "crash"]) {
+    const opened = await launched(t, () => "silence");
+    const [leader, other] = [await opened(), await opened()];
+    await leader.evaluate(() => tab.drive());
+    await other.evaluate(() => tab.drive());
+    const bodies = ["a", "b", "c"].map((body) => `${goes} ${body}`);
+    await leader.evaluate((bodies) => Promise.all(bodies.map((body) => tab.enqueue(body))), bodies);
+    while (arrived.length < 3) await new Promise((resolve) => setTimeout(resolve, 5));
+    reply = () => 201;
+    const wentMs = performance.now();
+    if (goes === "crash") await leader.goto("chrome://crash").catch(() => undefined);
+    else await leader.close();
+    assert.equal((await other.evaluate(() => tab.sent())).answered, 3);
+    const tookMs = Math.round(performance.now() - wentMs);
+    console.log(`${goes}: all was sent ${tookMs} ms later`);
+    assert.ok(tookMs < 5_000, `${tookMs} ms`);
+    for (const body of bodies) assert.equal(keysOf(body).size, 1, body);
+    assert.ok(arrived.length >= 6, "what was in flight was sent again");
+  }
+});
+
+test("five tabs that are opened, reloaded and closed sixty times: none waits five seconds, no entry is lost or sent with two keys", async (t) => {
+  const random = randomOf(7);
+  const opened = await launched(t, () => [["cut", 503, "silence", ...Array(13).fill(201)][random(16)], random(30)]);
+  const seed = await shake(opened, (page, name) => page.evaluate((name) => tab.sendOn(name), name));
+  reply = () => 201;
+  const last = await opened();
+  for (const page of last.context().pages()) if (page !== last) await page.close();
+  const counts = await last.evaluate(() => tab.drive().then(tab.sent));
+  assert.deepEqual(told("error"), [], `seed ${seed}`);
+  const [enqueued, bodies] = [told("enqueued"), [...new Set(arrived.map(({ body }) => body))]];
+  assert.deepEqual(enqueued.filter((body) => !bodies.includes(body)), [], `lost; seed ${seed}`);
+  assert.deepEqual(bodies.filter((body) => keysOf(body).size !== 1), [], `sent with two keys; seed ${seed}`);
+  assert.equal(new Set(arrived.map(({ key }) => key)).size, bodies.length, `seed ${seed}`);
+  assert.equal(counts.answered, bodies.length, `seed ${seed}`);
+  const [{ longest, words }, answers] = [waited(told("waits")), waited(told("answered"))];
+  console.log(`${enqueued.length} entries were enqueued and arrived ${arrived.length} times, ${words}; answers: ${answers.words}; seed ${seed}`);
+  assert.ok(enqueued.length > 100 && longest < 5_000, `longest ${longest} ms, seed ${seed}`);
+});
