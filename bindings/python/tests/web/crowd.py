@@ -9,6 +9,9 @@ import threading
 import time
 from collections import defaultdict
 
+REQUESTS = 25
+"""So many go out over one connection."""
+
 Answers = dict[tuple[str, str], set[tuple[int, bytes]]]
 
 
@@ -39,7 +42,7 @@ class Crowd:
             for path, key in open_ones:
                 connection = connection or _Connection(self._port)
                 answer = connection.post(path, key)
-                if answer is None:
+                if answer is None or connection.is_over():
                     connection = None
                 if answer is None or b"in-progress" in answer[1] or answer[0] == 503:
                     later.append((path, key))
@@ -54,10 +57,11 @@ class Crowd:
 
 
 class _Connection:
-    """A connection that stays open for as long as its worker lives."""
+    """A connection that stays open for as long as its worker lives, and for some requests: one worker would have all of them else."""
 
     def __init__(self, port: int) -> None:
         self._socket: socket.socket | None = None
+        self._left = REQUESTS
         with contextlib.suppress(OSError):
             self._socket = socket.create_connection(("127.0.0.1", port), 20)
         self._read = b""
@@ -74,6 +78,14 @@ class _Connection:
         except OSError:
             self._socket.close()
             return None
+
+    def is_over(self) -> bool:
+        """Whether the next request goes out over another one."""
+        self._left -= 1
+        if self._left or self._socket is None:
+            return False
+        self._socket.close()
+        return True
 
     def _answer(self) -> tuple[int, bytes] | None:
         while b"\r\n\r\n" not in self._read:

@@ -37,19 +37,29 @@ PAIRS = [
 
 
 @pytest.fixture(scope="module")
-def adapter(request: pytest.FixtureRequest) -> Iterator[tuple[str, Any]]:
-    server = SERVERS[request.param]()
-    yield request.param, server
-    server.stop()
+def served() -> Iterator[Callable[[str], Any]]:
+    """The server of an adapter: each is started when it is first asked for, and plays all scenarios."""
+    running: dict[str, Any] = {}
+
+    def of(name: str) -> Any:
+        if name not in running:
+            running[name] = SERVERS[name]()
+        return running[name]
+
+    yield of
+    for server in running.values():
+        server.stop()
 
 
-@pytest.mark.parametrize(("adapter", "scenario"), PAIRS, indirect=["adapter"])
-def test_scenario(adapter: tuple[str, Any], scenario: Scenario) -> None:
-    Stage(scenario, adapter[1]).play()
+@pytest.mark.parametrize(("name", "scenario"), PAIRS)
+def test_scenario(name: str, scenario: Scenario, served: Callable[[str], Any]) -> None:
+    Stage(scenario, served(name)).play()
 
 
-@pytest.mark.parametrize("adapter", UNDER_WSGI, indirect=True)
-def test_h9_under_wsgi_a_duplicate_that_waits_and_goes_away_runs_and_is_stored(adapter: tuple[str, Any]) -> None:
+@pytest.mark.parametrize("name", UNDER_WSGI)
+def test_h9_under_wsgi_a_duplicate_that_waits_and_goes_away_runs_and_is_stored(
+    name: str, served: Callable[[str], Any]
+) -> None:
     """Once, under its key, when the first one has released it: the next request is told what it did."""
     (scenario,) = [scenario for scenario in SCENARIOS if str(scenario) == GOES_AWAY]
     before = scenario.steps[:-2]
@@ -58,7 +68,7 @@ def test_h9_under_wsgi_a_duplicate_that_waits_and_goes_away_runs_and_is_stored(a
         {"do": "stored", "expect": {"state": "completed", "status": 201, "body": "run 2"}},
         {"do": "send", "expect": {"status": 201, "body": "run 2", "replayed": True}},
     ]
-    Stage(dataclasses.replace(scenario, steps=[*before, *after]), adapter[1]).play()
+    Stage(dataclasses.replace(scenario, steps=[*before, *after]), served(name)).play()
 
 
 def test_every_scenario_is_played_by_every_adapter_but_for_the_one_that_wsgi_cannot_hold() -> None:

@@ -79,10 +79,12 @@ def test_h9_i1_workers_that_are_killed_every_second_run_a_key_one_at_a_time_and_
         crowd.start()
         while not crowd.is_done():
             time.sleep(1)
-            for worker in workers_of(server)[:1]:
+            # One that has served: on a machine that is slow to start them, all would die before they do.
+            at_work = [worker for worker in workers_of(server) if f" {worker}\n" in log.read_text()]
+            for worker in at_work[:1]:
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
-            assert time.monotonic() - started < 120, "the clients are not done"
+            assert time.monotonic() - started < 300, "the clients are not done"
     print(f"{crowd.sent} requests, {len(killed)} workers killed, {time.monotonic() - started:.1f} s")
     assert len(killed) >= 3
     assert_one_at_a_time(log.read_text().splitlines(), set(killed))
