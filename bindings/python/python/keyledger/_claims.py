@@ -28,6 +28,8 @@ class _Responses(Codec[Response]):
                 return Response.of_text(result)
             case bytes():
                 return Response.of_bytes(result)
+            case _:
+                pass
         kind = type(result).__qualname__
         raise TypeError(
             f"the handler returned a {kind}; an answer is a Response, str or bytes: keyledger.Response.json takes JSON values"

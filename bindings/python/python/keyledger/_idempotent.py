@@ -6,7 +6,7 @@ import contextlib
 import functools
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
 from keyledger._codec import Codec, JsonCodec
@@ -33,9 +33,7 @@ Named = str | tuple[str, ...] | Callable[..., Any]
 """A parameter's name, several, or a callable that is given the same arguments."""
 
 
-class Terms(TypedDict, total=False):
-    """The arguments of `idempotent` that a task of Celery's has as well."""
-
+class _Asks(TypedDict, total=False):
     fingerprint: Rule
     memo: Rule
     not_done: Errors
@@ -43,6 +41,11 @@ class Terms(TypedDict, total=False):
     wait: Span
     codec: Codec[Any]
     heartbeat: bool
+
+
+class Terms(_Asks, total=False):
+    """The arguments of `idempotent` that a task of Celery's has as well."""
+
     lease: Span
     retention: Span
     tombstone: Span
@@ -50,19 +53,42 @@ class Terms(TypedDict, total=False):
     max_attempts: int
 
 
-class _Needed(TypedDict):
-    operation: str | Operation
+class _Whose(TypedDict):
     scope: Named
     key: Named
 
 
-class Settings(_Needed, Terms, total=False):
-    """The arguments of `idempotent`, but for its ledger."""
-
-    effect: EffectName | Effect
+class _WhenRefused(TypedDict, total=False):
     on_refused: Callable[[Refused], Any]
 
 
+class ByName(_Whose, Terms, _WhenRefused):
+    """The arguments of `idempotent` with the name of an operation, whose effect has to be said."""
+
+    operation: str
+    effect: EffectName | Effect
+
+
+class Declared(_Whose, _Asks, _WhenRefused):
+    """The arguments of `idempotent` with an `Operation`, which has the effect and the times."""
+
+    operation: Operation
+
+
+class _Needed(_Whose):
+    operation: str | Operation
+
+
+class Settings(_Needed, Terms, _WhenRefused, total=False):
+    """The arguments of `idempotent`, but for its ledger."""
+
+    effect: EffectName | Effect
+
+
+@overload
+def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[ByName]) -> Decorator: ...
+@overload
+def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Declared]) -> Decorator: ...
 def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Settings]) -> Decorator:
     """Makes a function run once for each key; further calls get the stored result. Signature and type stay.
 

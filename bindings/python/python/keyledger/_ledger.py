@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from keyledger import (
     _native,
     _told,  # noqa: F401 # pyright: ignore[reportUnusedImport] - the native half looks it up; a child forked amid an import never could (P3)
 )
 from keyledger._claims import RESPONSES, ClaimBlock
-from keyledger._idempotent import Settings, idempotent
+from keyledger._idempotent import ByName, Declared, idempotent
 from keyledger._kept import RESULT, Asked, Kept
 from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
@@ -116,7 +116,11 @@ class Ledger(_native.Ledger):
         """Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call."""
         return Kept(partial(super().begin_many, begins))[RESULT]  # type: ignore[no-any-return]
 
-    def idempotent(self, bare: None = None, /, **settings: Unpack[Settings]) -> Decorator:
+    @overload
+    def idempotent(self, bare: None = None, /, **settings: Unpack[ByName]) -> Decorator: ...
+    @overload
+    def idempotent(self, bare: None = None, /, **settings: Unpack[Declared]) -> Decorator: ...
+    def idempotent(self, bare: None = None, /, **settings: Any) -> Decorator:
         """Makes a function happen once for each key: see `keyledger.idempotent`, whose arguments these are.
 
         Example:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyledger
 from keyledger import JsonCodec, Ledger, Operation
+from keyledger.http import Route
 
 CHARGE = Operation("charge", "repeatable")
 
@@ -25,6 +26,11 @@ def refused(ledger: Ledger) -> None:
     ledger.idempotent(operation="x", effect="repeatable", scope="user", key="key", keys="key")  # expect: error
     ledger.claim(CHARGE, "user", "1")  # expect: error
     ledger.idempotent(operation="x", effect="repeated", scope="user", key="key")  # expect: error
+    ledger.idempotent(operation="x", scope="user", key="key")  # expect: error
+    ledger.idempotent(operation=CHARGE, effect="repeatable", scope="user", key="key")  # expect: error
+    keyledger.idempotent(ledger=ledger, operation="x", scope="user", key="key")  # expect: error
+    Route.required()  # expect: error
+    Route.required("repeated")  # expect: error
 
 
 def get_ledger() -> Ledger:
