@@ -73,8 +73,11 @@ class Desk(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Take an invoice, and give a receipt."""
-        text = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        self.server.receive(self.headers["Idempotency-Key"], text)
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:
+            return  # Whoever sent it was killed in the middle: it is none.
+        self.server.receive(self.headers["Idempotency-Key"], body.decode())
         self.send_response(200)
         self.send_header("Content-Length", "8")
         self.end_headers()

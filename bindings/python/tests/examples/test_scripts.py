@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import runpy
+import socket
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
 from running import EXAMPLES
 
@@ -52,6 +56,21 @@ def test_each_invoice_arrives_once_though_their_program_is_killed_twice() -> Non
         assert at_least <= int(arrived.split()[0]) < 1000
     assert resumed.startswith("this run has sent ")
     assert all_there.startswith("each of 1000 invoices has arrived under one key; ")
+
+
+def test_the_office_files_no_half_of_an_invoice() -> None:
+    """Its sender was killed after the first bytes of the body: the whole one comes under the same key."""
+    office: Any = runpy.run_path(str(EXAMPLES / "outbox_invoices.py"))["Office"]()
+    threading.Thread(target=office.serve_forever, daemon=True).start()
+    head = b"POST /invoices HTTP/1.1\r\nHost: office\r\nIdempotency-Key: k\r\nContent-Length: 9\r\n\r\n"
+    for body, answer in ((b"invo", b""), (b"invoice 1", b"HTTP/1.1 200 OK")):
+        with socket.create_connection(office.server_address, 20) as connection:
+            connection.sendall(head + body)
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1000).partition(b"\r\n")[0] == answer
+    assert (office.arrived, office.again) == ({"k": "invoice 1"}, 0)
+    office.shutdown()
+    office.server_close()
 
 
 def test_every_example_says_how_to_run_it_and_is_run() -> None:
