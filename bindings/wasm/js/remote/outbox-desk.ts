@@ -1,6 +1,7 @@
 import type { LedgerHandle } from "../ledger.js";
 import { Fingerprint } from "../operation.js";
 import type { EntryResolution, Outbox, Wishes } from "../outbox.js";
+import { DeliveryOutcome, Report } from "../outbox-delivery.js";
 import type { Drained } from "../outbox-driver.js";
 import type { Entry, EntryFilter } from "../outbox-entry.js";
 import type { PlainFetchSettings } from "../outbox-fetch.js";
@@ -30,10 +31,38 @@ export class Outboxes {
 
   of(settings: OutboxSettings): Outbox {
     const words = JSON.stringify(settings);
-    const outbox = this.#opened.get(words) ?? this.#ledger.outbox(settings);
+    let outbox = this.#opened.get(words);
+    if (outbox) return outbox;
+    outbox = this.#ledger.outbox(settings);
+    if (this.#opened.size === 0) endLost(this.#ledger, outbox);
     this.#opened.set(words, outbox);
     return outbox;
   }
+}
+
+/** The entries whose leases are out. They changed when they were leased: it looks from the last change back, and not at all entries. */
+function sending(outbox: Outbox): Entry[] {
+  const { counts, lastChange } = outbox.stats();
+  const found: Entry[] = [];
+  for (let end = lastChange; end > 0 && found.length < counts.sending; end -= CHANGES_MAX) {
+    for (const entry of outbox.changesSync({ after: Math.max(0, end - CHANGES_MAX) })) {
+      if (entry.change > end) break;
+      if (entry.state === "sending") found.push(entry);
+    }
+  }
+  return found;
+}
+
+/**
+ * Whoever had the ledger before is gone, and sends nothing more. What it had in flight may have taken effect; waiting for the ends of its
+ * leases would tell nothing.
+ */
+function endLost(ledger: LedgerHandle, outbox: Outbox): void {
+  const lost = DeliveryOutcome.retry("who sent it was lost in the middle");
+  for (const { id, fence } of sending(outbox)) {
+    outbox.settle(Report.of(id, fence, lost)).catch((error: unknown) => console.error("keyledger: a lost delivery waits for the end of its lease", error));
+  }
+  ledger.native.commitQueued();
 }
 
 /** What a call needs besides its words: the outboxes, and what ends a wait. */

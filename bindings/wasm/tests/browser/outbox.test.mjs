@@ -5,6 +5,8 @@ import { after, test } from "node:test";
 import { randomOf, shake, waited } from "./shake.mjs";
 import { launch, profile, serve } from "./stage.mjs";
 
+const LIMIT = { timeout: 400_000 };
+
 /** What has arrived, and what the server does with what arrives: `"silence"`, `"cut"`, or a status, after some milliseconds. */
 const arrived = [];
 let reply = () => 201;
@@ -43,10 +45,10 @@ async function launched(t, replies = () => 201) {
   };
 }
 
-test("a tab that does not lead enqueues, waits and cancels; one driver sends for all that want it", async (t) => {
+test("a tab that does not lead enqueues, waits and cancels; one driver sends for all that want it", LIMIT, async (t) => {
   const opened = await launched(t, () => [201, 20]);
   const [leader, other] = [await opened(), await opened()];
-  for (const page of [leader, other]) await page.evaluate(() => tab.drive({}, { inFlight: 1 }));
+  for (const page of [leader, other]) await page.evaluate(() => tab.drive(undefined, { inFlight: 1 }));
   const answer = await other.evaluate(async () => {
     const many = await Promise.all(["a", "b", "c", "d"].map((body) => tab.enqueue(body)));
     const answers = await Promise.all(many.map(({ entry }) => entry.result()));
@@ -72,7 +74,7 @@ test("a tab that does not lead enqueues, waits and cancels; one driver sends for
   assert.equal(keysOf("f").size, 0);
 });
 
-test("cookies go with a request where the driver is told so, and not otherwise (O14)", async (t) => {
+test("cookies go with a request where the driver is told so, and not otherwise (O14)", LIMIT, async (t) => {
   const opened = await launched(t);
   const page = await opened();
   for (const [body, transport] of [["without", {}], ["with", { credentials: "same-origin" }]]) {
@@ -89,8 +91,8 @@ test("cookies go with a request where the driver is told so, and not otherwise (
   assert.deepEqual(arrived.map(({ body, cookie }) => [body, cookie]), [["without", undefined], ["with", "session=ada"]]);
 });
 
-test("the leading tab goes with requests in flight: the next one sends them again, each with its key, and nobody starts it", async (t) => {
-  for (const goes of ["close", "crash"]) {
+test("the leading tab goes with requests in flight: the next one sends them again, each with its key, and nobody starts it", LIMIT, async (t) => {
+  for (const goes of ["close", "reload", "crash"]) {
     const opened = await launched(t, () => "silence");
     const [leader, other] = [await opened(), await opened()];
     await leader.evaluate(() => tab.drive());
@@ -101,6 +103,7 @@ test("the leading tab goes with requests in flight: the next one sends them agai
     reply = () => 201;
     const wentMs = performance.now();
     if (goes === "crash") await leader.goto("chrome://crash").catch(() => undefined);
+    else if (goes === "reload") await leader.reload();
     else await leader.close();
     assert.equal((await other.evaluate(() => tab.sent())).answered, 3);
     const tookMs = Math.round(performance.now() - wentMs);
@@ -111,7 +114,7 @@ test("the leading tab goes with requests in flight: the next one sends them agai
   }
 });
 
-test("five tabs that are opened, reloaded and closed sixty times: none waits five seconds, no entry is lost or sent with two keys", async (t) => {
+test("five tabs that are opened, reloaded and closed sixty times: none waits five seconds, no entry is lost or sent with two keys", LIMIT, async (t) => {
   const random = randomOf(7);
   const opened = await launched(t, () => [["cut", 503, "silence", ...Array(13).fill(201)][random(16)], random(30)]);
   const seed = await shake(opened, (page, name) => page.evaluate((name) => tab.sendOn(name), name));

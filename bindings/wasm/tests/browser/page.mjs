@@ -67,9 +67,8 @@ async function stored() {
   return keys;
 }
 
-/** Gives up in a moment on whoever does not answer, and asks again until it does. */
+/** Asks again until there is an answer. Leases are as long as they are by default: nobody may wait for the end of one. */
 const STUBBORN = {
-  leaseMs: 1_000,
   backoff: { baseMs: 1, capMs: 10, multiplier: 2 },
   maxTries: 10_000,
   retryBudget: { retries: 10_000, refillMs: 1 },
@@ -83,7 +82,7 @@ async function enqueue(body, purpose) {
 }
 
 /** Has what is enqueued sent, by whoever leads. */
-const drive = async (transport, options) => void (globalThis.driver = (await outbox()).driver("user", transport, options).start());
+const drive = async (transport = { timeoutMs: 1_000 }, options) => void (globalThis.driver = (await outbox()).driver("user", transport, options).start());
 
 /** Enqueues one request after another, until the page goes away. Each is new, and has a driver that sends it. */
 async function sendOn(tab) {
@@ -100,6 +99,7 @@ async function sendOn(tab) {
       await entry.result();
       await tell({ answered: performance.now() - asked });
     }
+    await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
