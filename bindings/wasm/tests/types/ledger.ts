@@ -40,7 +40,7 @@ await ledger.begin(charge, "user-7", "order-1034");
 // @ts-expect-error: an operation has an effect; its name alone is none
 await ledger.begin("charge", "user-7", "order-1034", asked);
 // @ts-expect-error: nothing else is an effect
-new Operation("charge", "repeatible");
+new Operation("charge", "sometimes");
 
 const answer: StoredResponse = await ledger.run(charge, "user-7", "k", asked, async (claim: Claim) => {
   const receipt: Uint8Array = await claim.step("receipt", (key) => key);
