@@ -81,7 +81,7 @@ pub enum Error {
     Reentrant,
     /// Another process or handle holds the file.
     #[error(
-        "another process or handle has this ledger open; close it there, or open it shared in every process (another handle of this process: clone it)"
+        "another process or handle has this ledger open; close it there, or open it shared in every process (in this process: go on with the handle that has it)"
     )]
     AlreadyOpen,
     /// The handle was opened before a fork, and this is the child.

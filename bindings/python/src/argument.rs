@@ -5,39 +5,74 @@ use std::time::Duration;
 use keyledger::{Effect, Key, OperationName, Response, Scope};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::error::{Told, invalid_argument};
 use crate::response::PyResponse;
 
-/// A span of time: seconds as a number, or a `timedelta`.
+/// A span of time: seconds as a number, or a `timedelta`. Whose it is is said where it is used.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Span(pub(crate) Duration);
+pub(crate) struct Span(f64);
 
 impl<'py> FromPyObject<'_, 'py> for Span {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let number = given.extract::<f64>().or_else(|_| total_seconds(&given))?;
-        if number.is_nan() || number < 0.0 {
-            return Err(invalid_argument(format!("a span of {number} seconds; it must be zero or more")));
+        if given.is_instance_of::<PyBool>() {
+            return Err(no_span(&given));
         }
-        Ok(Span(Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX)))
+        Ok(Span(given.extract::<f64>().or_else(|_| total_seconds(&given))?))
     }
 }
 
 impl Span {
-    /// None is as long as it takes.
-    pub(crate) fn or_ever(span: Option<Span>) -> Duration {
-        span.map_or(Duration::MAX, |Span(span)| span)
+    /// The span of the argument `name`.
+    pub(crate) fn of(self, name: &str) -> PyResult<Duration> {
+        let Span(seconds) = self;
+        if seconds.is_finite() && seconds >= 0.0 {
+            return Ok(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        }
+        Err(invalid_argument(format!("{name} is {seconds} seconds; it must be zero or more, and finite")))
+    }
+
+    /// The same, where it is given.
+    pub(crate) fn given(span: Option<Span>, name: &str) -> PyResult<Option<Duration>> {
+        span.map(|span| span.of(name)).transpose()
+    }
+
+    /// The same; None is as long as it takes.
+    pub(crate) fn or_ever(span: Option<Span>, name: &str) -> PyResult<Duration> {
+        Ok(Self::given(span, name)?.unwrap_or(Duration::MAX))
+    }
+
+    /// The span of a setting.
+    pub(crate) fn setting(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+        setting::<Span>(name, value)?.of(name)
     }
 }
 
+/// A setting's value. What is of the wrong type is refused by the setting's name.
+pub(crate) fn setting<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
+    name: &str,
+    value: &'a Bound<'py, PyAny>,
+) -> PyResult<T> {
+    value.extract().map_err(|error: T::Error| {
+        let (error, py) = (error.into(), value.py());
+        if !error.is_instance_of::<PyTypeError>(py) {
+            return error;
+        }
+        PyTypeError::new_err(format!("argument '{name}': {}", error.value(py)))
+    })
+}
+
 fn total_seconds(given: &Bound<'_, PyAny>) -> PyResult<f64> {
-    let Some(total_seconds) = given.getattr_opt("total_seconds")? else {
-        return Err(PyTypeError::new_err("a span of time is a number of seconds, or a datetime.timedelta"));
-    };
+    let total_seconds = given.getattr_opt("total_seconds")?.ok_or_else(|| no_span(given))?;
     total_seconds.call0()?.extract()
+}
+
+fn no_span(given: &Bound<'_, PyAny>) -> PyErr {
+    let what = given.get_type().name().map_or_else(|_| String::new(), |name| format!(", not {name}"));
+    PyTypeError::new_err(format!("a span of time is a number of seconds or a datetime.timedelta{what}"))
 }
 
 /// Seconds, for Python.
@@ -119,7 +154,10 @@ impl<'py> FromPyObject<'_, 'py> for Answer {
         }
         match given.extract::<Bytes>() {
             Ok(Bytes(bytes)) => Ok(Answer(Response::bytes(bytes))),
-            Err(_) => Err(PyTypeError::new_err("a response is a keyledger.Response, bytes, or text")),
+            Err(_) => Err(PyTypeError::new_err(format!(
+                "a response is a keyledger.Response, bytes, or text, not {}: keyledger.Response.json(...) makes one of a JSON value",
+                given.get_type().name()?
+            ))),
         }
     }
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use crate::argument::{Bytes, Span, Text};
 use crate::error::Told;
-use crate::fingerprint::PyFingerprint;
+use crate::fingerprint::Print;
 use crate::operation::PyOperation;
 
 /// One key, and what is asked for it: for `begin_with`, `begin_many` and `ask`.
@@ -16,12 +16,15 @@ pub(crate) struct PyBegin(pub(crate) Begin);
 #[pymethods]
 impl PyBegin {
     #[new]
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
+    #[pyo3(
+        signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None),
+        text_signature = "(operation, scope, key, fingerprint, *, memo=b'', wait=None)"
+    )]
     fn new(
         operation: &PyOperation,
         scope: Text,
         key: Text,
-        fingerprint: &PyFingerprint,
+        fingerprint: Print,
         memo: Bytes,
         wait: Option<Span>,
     ) -> Told<Self> {
@@ -34,10 +37,10 @@ pub(crate) fn asked(
     operation: &PyOperation,
     scope: &Text,
     key: &Text,
-    fingerprint: &PyFingerprint,
+    fingerprint: Print,
     memo: Bytes,
     wait: Option<Span>,
 ) -> Told<Begin> {
     let begin = Begin::new(&operation.0, &scope.scope()?, &key.key()?, fingerprint.0);
-    Ok(begin.memo(memo.0).wait(wait.map(|Span(wait)| wait).unwrap_or_default()))
+    Ok(begin.memo(memo.0).wait(Span::given(wait, "wait")?.unwrap_or_default()))
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 
 use crate::argument::{Answer, Bytes, Span, seconds};
+use crate::block::ended;
 use crate::borrowed::{Raised, lend, returned};
 use crate::error::Told;
 use crate::key_id::PyKeyId;
@@ -189,9 +190,9 @@ impl PyClaim {
     /// Raises `ClaimLost`, also once it is settled, and sets `is_lost`; `InvalidArgument` for a lease of zero.
     #[pyo3(signature = (lease=None))]
     fn heartbeat(&self, py: Python<'_>, lease: Option<Span>) -> Told<()> {
-        let pulse = self.held().pulse();
+        let (pulse, lease) = (self.held().pulse(), Span::given(lease, "lease")?);
         let beat = py.detach(|| match lease {
-            Some(Span(lease)) => pulse.heartbeat_for(lease),
+            Some(lease) => pulse.heartbeat_for(lease),
             None => pulse.heartbeat(),
         });
         Ok(beat?)
@@ -346,7 +347,8 @@ impl PyClaim {
         error: &Bound<'py, PyAny>,
         _traceback: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        in_python(slf.py(), "left")?.call1((slf, error))
+        let left = in_python(slf.py(), "left")?;
+        ended(slf.py(), || left.call1((slf, error)))
     }
 
     fn __aenter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {

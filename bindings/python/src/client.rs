@@ -5,12 +5,14 @@ use keyledger_http::Answer as HttpAnswer;
 use keyledger_http::client::{KeyField, REDIRECTS_MAX, Redirect, Request, RequestError, Unanswered};
 use keyledger_http::client::{answered, redirect, silent, to_send, unsendable};
 use keyledger_http::message::{Fields, Stored, StoredBody};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyMapping};
 
 use crate::argument::{Bytes, Text};
 use crate::error::{Told, invalid_argument};
+use crate::fingerprint::json_body;
 use crate::outbox::{PyDelivery, PyOutcome};
 use crate::response::PyResponse;
 
@@ -75,13 +77,62 @@ impl PyKeyField {
     }
 }
 
+/// The field lines of a message as callers give them: pairs, in order, or a mapping.
+#[derive(Default)]
+struct Lines(Fields);
+
+impl<'py> FromPyObject<'_, 'py> for Lines {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let pairs = match given.cast::<PyMapping>() {
+            Ok(mapping) => mapping.items()?.extract()?,
+            Err(_) => given.extract::<Vec<(String, Value)>>()?,
+        };
+        Ok(Lines(fields(pairs)))
+    }
+}
+
+/// A body: bytes, or text, which is UTF-8.
+#[derive(Default)]
+struct Content(Vec<u8>);
+
+impl<'py> FromPyObject<'_, 'py> for Content {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let Value(bytes) = given.extract()?;
+        Ok(Content(bytes))
+    }
+}
+
+/// What is sent, and the fields with what they say of it.
+fn sent(
+    py: Python<'_>,
+    mut fields: Fields,
+    body: Option<Content>,
+    json: Option<&Bound<'_, PyAny>>,
+) -> PyResult<(Fields, Vec<u8>)> {
+    let Some(json) = json else { return Ok((fields, body.unwrap_or_default().0)) };
+    if body.is_some() {
+        return Err(PyTypeError::new_err("a request has a body, or json=, and not both"));
+    }
+    if !fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+        fields.push(("Content-Type".to_owned(), b"application/json".to_vec()));
+    }
+    Ok((fields, json_body(py, json)?.into_bytes()))
+}
+
 /// An HTTP request as the outbox stores it: without its key and without credentials, which are added at each send (O14).
+///
+/// The fields are pairs of name and value, or a dict. The body is bytes, or text (UTF-8); or `json` is a JSON value, of which equal
+/// ones are equal bytes, and the Content-Type says so unless the fields have one.
 ///
 /// Raises `InvalidArgument` for what must not be stored, or cannot be sent; `secret` names more fields that carry credentials.
 ///
 /// Example:
 ///
-///     request = HttpRequest("POST", "https://bank.example/charges", [("Content-Type", "text/plain")], b"1999 cents")
+///     request = HttpRequest("POST", "https://bank.example/charges", {"Accept": "application/json"}, json={"cents": 1999})
 ///     outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
 #[pyclass(name = "HttpRequest", module = "keyledger._native", subclass, frozen)]
 pub(crate) struct PyHttpRequest {
@@ -99,16 +150,22 @@ impl PyHttpRequest {
 #[pymethods]
 impl PyHttpRequest {
     #[new]
-    #[pyo3(signature = (method, url, fields=Vec::new(), body=Bytes::default(), *, key_field=None, secret=Vec::new()))]
+    #[pyo3(
+        signature = (method, url, fields=Lines::default(), body=None, *, json=None, key_field=None, secret=Vec::new()),
+        text_signature = "(method, url, fields=(), body=None, *, json=None, key_field=None, secret=())"
+    )]
     fn new(
+        py: Python<'_>,
         method: String,
         url: String,
-        fields: Vec<(String, Value)>,
-        body: Bytes,
+        fields: Lines,
+        body: Option<Content>,
+        json: Option<&Bound<'_, PyAny>>,
         key_field: Option<PyKeyField>,
         secret: Vec<String>,
     ) -> PyResult<Self> {
-        let request = Request { method, url, fields: self::fields(fields), body: body.0 };
+        let (fields, body) = sent(py, fields.0, body, json)?;
+        let request = Request { method, url, fields, body };
         let key_field = key_field.map(|PyKeyField(field)| field).unwrap_or_default();
         let secret: Vec<&str> = secret.iter().map(String::as_str).collect();
         let bytes = request.to_bytes(&key_field, &secret).map_err(refused)?;
@@ -232,9 +289,12 @@ impl PyHttpAnswer {
 #[pymethods]
 impl PyHttpAnswer {
     #[new]
-    #[pyo3(signature = (status, fields=Vec::new(), body=Bytes::default(), *, is_whole=true))]
-    fn new(status: u16, fields: Vec<(String, Value)>, body: Bytes, is_whole: bool) -> Self {
-        Self { answer: HttpAnswer { status, fields: self::fields(fields), body: body.0 }, is_whole }
+    #[pyo3(
+        signature = (status, fields=Lines::default(), body=Content::default(), *, is_whole=true),
+        text_signature = "(status, fields=(), body=b'', *, is_whole=True)"
+    )]
+    fn new(status: u16, fields: Lines, body: Content, is_whole: bool) -> Self {
+        Self { answer: HttpAnswer { status, fields: fields.0, body: body.0 }, is_whole }
     }
 
     /// What the ledger keeps of an answer, read again: `HttpAnswer.of(entry.result(30))`.

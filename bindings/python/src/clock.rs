@@ -26,8 +26,9 @@ impl PyManualClock {
     }
 
     /// Lets time pass on both clocks.
-    fn advance(&self, span: Span) {
-        self.0.advance(span.0);
+    fn advance(&self, span: Span) -> PyResult<()> {
+        self.0.advance(span.of("span")?);
+        Ok(())
     }
 
     /// Moves the wall clock alone, as somebody who sets it would. Stops at zero.
@@ -39,5 +40,9 @@ impl PyManualClock {
     #[getter]
     fn wall_ms(&self) -> u64 {
         self.0.wall_ms()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ManualClock at {} ms>", self.0.wall_ms())
     }
 }

@@ -181,7 +181,7 @@ macro_rules! data {
 }
 
 /// As it would be made.
-fn shown(class: &str, names: &[&str], values: &Bound<'_, PyTuple>) -> PyResult<String> {
+pub(crate) fn shown(class: &str, names: &[&str], values: &Bound<'_, PyTuple>) -> PyResult<String> {
     let fields = names.iter().zip(values.iter()).map(|(name, value)| Ok(format!("{name}={}", value.repr()?)));
     Ok(format!("{class}({})", fields.collect::<PyResult<Vec<_>>>()?.join(", ")))
 }

@@ -62,7 +62,12 @@ impl PyFingerprint {
 
     /// Of an HTTP request as it was received (F3). Never an error: a body that is not the JSON it says it is counts byte for byte.
     #[staticmethod]
-    #[pyo3(signature = (method, path, *, query=Given::Text(String::new()), content_type=None, body=Given::Text(String::new()), members=None))]
+    #[pyo3(
+        signature = (
+            method, path, *, query=Given::Text(String::new()), content_type=None, body=Given::Text(String::new()), members=None
+        ),
+        text_signature = "(method, path, *, query='', content_type=None, body='', members=None)"
+    )]
     fn of_http(
         method: Given,
         path: Given,
@@ -89,6 +94,23 @@ impl PyFingerprint {
 
     fn __repr__(&self) -> String {
         format!("Fingerprint({})", self.0)
+    }
+}
+
+/// A fingerprint as callers of `begin` give it. What it is made of is no fingerprint yet.
+pub(crate) struct Print(pub(crate) Fingerprint);
+
+impl<'py> FromPyObject<'_, 'py> for Print {
+    type Error = PyErr;
+
+    fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(fingerprint) = given.cast::<PyFingerprint>() {
+            return Ok(Print(fingerprint.get().0));
+        }
+        Err(PyTypeError::new_err(format!(
+            "a fingerprint is a keyledger.Fingerprint, not {}: keyledger.fingerprint(...) makes one of a JSON value",
+            given.get_type().name()?
+        )))
     }
 }
 
@@ -146,8 +168,18 @@ fn of(members: Option<&PyMembers>) -> Members {
 /// A JSON value as text. The package brings the function that writes it.
 pub(crate) fn json_text(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
     static DUMPS: Imported = Imported::new("keyledger._json", "dumps");
-    let dumps = DUMPS.get(py)?;
-    dumps.call1((value,)).and_then(|text| text.extract()).map_err(|error| refused(py, error))
+    written(DUMPS.get(py)?, value)
+}
+
+/// A JSON value as the body of a request: equal values are equal bytes.
+pub(crate) fn json_body(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    static BODY: Imported = Imported::new("keyledger._json", "body");
+    written(BODY.get(py)?, value)
+}
+
+fn written(write: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<String> {
+    let text = write.call1((value,)).and_then(|text| text.extract());
+    text.map_err(|error| refused(write.py(), error))
 }
 
 /// What Python has against a value as JSON.

@@ -61,7 +61,7 @@ impl PyGrowth {
     #[new]
     fn new(figure: &str, threshold: &Bound<'_, PyAny>) -> PyResult<Self> {
         if figure == OLDEST {
-            return Ok(Self(Growth::OldestUnsettled(threshold.extract::<Span>()?.0)));
+            return Ok(Self(Growth::OldestUnsettled(Span::setting("threshold", threshold)?)));
         }
         let Some((_, made)) = COUNTED.iter().find(|(name, _)| *name == figure) else {
             return Err(invalid_argument(format!(

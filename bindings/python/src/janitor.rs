@@ -48,9 +48,12 @@ pub(crate) struct Tick {
 #[pymethods]
 impl PyJanitor {
     #[new]
-    #[pyo3(signature = (
-        ledger, *, interval=None, batch=None, quiet=None, recover=Vec::new(), on_growth=Vec::new(), on_error=None, start=true
-    ))]
+    #[pyo3(
+        signature = (
+            ledger, *, interval=None, batch=None, quiet=None, recover=Vec::new(), on_growth=Vec::new(), on_error=None, start=true
+        ),
+        text_signature = "(ledger, *, interval=None, batch=None, quiet=None, recover=(), on_growth=(), on_error=None, start=True)"
+    )]
     fn new(
         ledger: &PyLedger,
         interval: Option<Span>,
@@ -63,7 +66,7 @@ impl PyJanitor {
     ) -> Told<Self> {
         let program = Program(on_error.map(Arc::new));
         let mut builder = Janitor::builder(&ledger.0);
-        if let Some(Span(interval)) = interval {
+        if let Some(interval) = Span::given(interval, "interval")? {
             builder = builder.interval(interval);
         }
         if let Some(batch) = batch {

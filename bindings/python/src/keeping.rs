@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 
 use keyledger::{FileCheck, FileSizes, Forgotten, Stats, Swept};
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 
 use crate::argument::{Text, seconds};
+use crate::decision::shown;
 use crate::error::{Told, exception};
 use crate::key_id::PyKeyId;
 use crate::ledger::PyLedger;
@@ -13,7 +16,7 @@ use crate::waiting::awaitable;
 
 /// A class whose members are those of a struct of the core's.
 macro_rules! figures {
-    ($(#[$doc:meta])* $name:ident($inner:ty) as $python:literal { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident($inner:ty) as $python:literal { $($(#[$field_doc:meta])* $field:ident: $type:ty),* $(,)? } $(and $($more:ident),*)?) => {
         $(#[$doc])*
         #[pyclass(name = $python, module = "keyledger", frozen, eq)]
         #[derive(Clone, PartialEq)]
@@ -27,8 +30,12 @@ macro_rules! figures {
                 self.0.$field.clone()
             })*
 
-            fn __repr__(&self) -> String {
-                format!("{:?}", self.0)
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let values: &[Bound<'_, PyAny>] = &[
+                    $(self.$field().into_bound_py_any(py)?,)*
+                    $($(self.$more().into_bound_py_any(py)?,)*)?
+                ];
+                shown($python, &[$(stringify!($field),)* $($(stringify!($more),)*)?], &PyTuple::new(py, values)?)
             }
         }
     };
@@ -67,7 +74,7 @@ figures! {
         entries_removed: u64,
         /// Whether more are due.
         more: bool,
-    }
+    } and took_seconds
 }
 
 figures! {
@@ -89,7 +96,7 @@ figures! {
         file_bytes: u64,
         /// Since when the oldest unsettled record waits: milliseconds since 1970-01-01 UTC.
         oldest_unsettled_at_ms: Option<u64>,
-    }
+    } and lapsed, due, last_sweep
 }
 
 figures! {
@@ -134,6 +141,13 @@ pub(crate) struct AtLeast {
     is_exact: bool,
 }
 
+#[pymethods]
+impl AtLeast {
+    fn __repr__(&self) -> String {
+        format!("<AtLeast {}{}>", self.count, if self.is_exact { "" } else { " or more" })
+    }
+}
+
 impl From<keyledger::AtLeast> for AtLeast {
     fn from(count: keyledger::AtLeast) -> Self {
         Self { count: count.count, is_exact: count.is_exact() }
@@ -148,6 +162,13 @@ pub(crate) struct Compacted {
     before_bytes: u64,
     /// After.
     after_bytes: u64,
+}
+
+#[pymethods]
+impl Compacted {
+    fn __repr__(&self) -> String {
+        format!("Compacted(before_bytes={}, after_bytes={})", self.before_bytes, self.after_bytes)
+    }
 }
 
 #[pymethods]

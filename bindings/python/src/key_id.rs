@@ -2,15 +2,17 @@
 
 use keyledger::{Key, KeyId};
 use pyo3::prelude::*;
+use pyo3::pyclass::CompareOp;
+use pyo3::types::{PyIterator, PyTuple};
 
 use crate::argument::{Bytes, Text};
 use crate::error::Told;
 
-/// Names a record: a scope, an operation's name, and a key.
+/// Names a record: a scope, an operation's name, and a key. It unpacks as the three, and is equal to a tuple of them.
 ///
 /// Raises `InvalidKey` for a part that is empty, longer than 255 bytes of UTF-8, or holds a control character (L1).
-#[pyclass(name = "KeyId", module = "keyledger", frozen, eq, hash, ord, from_py_object)]
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[pyclass(name = "KeyId", module = "keyledger", frozen, from_py_object)]
+#[derive(Clone)]
 pub(crate) struct PyKeyId(pub(crate) KeyId);
 
 #[pymethods]
@@ -43,12 +45,38 @@ impl PyKeyId {
         self.0.derive_key(name).as_str().to_owned()
     }
 
-    fn __getnewargs__(&self) -> (&str, &str, &str) {
-        (self.scope(), self.operation(), self.key())
+    fn __getnewargs__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        (self.scope(), self.operation(), self.key()).into_pyobject(py)
     }
 
-    fn __repr__(&self) -> String {
-        format!("KeyId({:?}, {:?}, {:?})", self.scope(), self.operation(), self.key())
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.__getnewargs__(py)?.try_iter()
+    }
+
+    fn __len__(&self) -> usize {
+        3
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        self.__getnewargs__(py)?.as_any().get_item(index)
+    }
+
+    fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
+        self.__getnewargs__(py)?.hash()
+    }
+
+    fn __richcmp__<'py>(&self, other: &Bound<'py, PyAny>, how: CompareOp) -> PyResult<Bound<'py, PyAny>> {
+        let py = other.py();
+        let other = match other.cast::<Self>() {
+            Ok(id) => id.get().__getnewargs__(py)?.into_any(),
+            Err(_) if other.is_instance_of::<PyTuple>() => other.clone(),
+            Err(_) => return Ok(py.NotImplemented().into_bound(py)),
+        };
+        self.__getnewargs__(py)?.rich_compare(other, how)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("KeyId{}", self.__getnewargs__(py)?.repr()?))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::begin::{PyBegin, asked};
 use crate::clock::PyManualClock;
 use crate::decision;
 use crate::error::{Told, exception};
-use crate::fingerprint::PyFingerprint;
+use crate::fingerprint::Print;
 use crate::operation::PyOperation;
 use crate::patience::{interruptible, unless_interrupted};
 use crate::waiting::granting;
@@ -80,9 +80,12 @@ fn all_told(py: Python<'_>, decided: keyledger::Result<Vec<Decision>>) -> PyResu
 #[pymethods]
 impl PyLedger {
     #[new]
-    #[pyo3(signature = (
-        path, *, shared=false, clock=None, admin_socket=AdminSocket::None, max_response_bytes=None, cache_bytes=None
-    ))]
+    #[pyo3(
+        signature = (
+            path, *, shared=false, clock=None, admin_socket=AdminSocket::None, max_response_bytes=None, cache_bytes=None
+        ),
+        text_signature = "(path, *, shared=False, clock=None, admin_socket=False, max_response_bytes=None, cache_bytes=None)"
+    )]
     fn new(
         py: Python<'_>,
         path: Option<PathBuf>,
@@ -114,14 +117,17 @@ impl PyLedger {
     }
 
     /// `keyledger.Ledger.begin`, which says what it answers.
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
+    #[pyo3(
+        signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None),
+        text_signature = "($self, operation, scope, key, fingerprint, *, memo=b'', wait=None)"
+    )]
     fn begin(
         &self,
         py: Python<'_>,
         operation: &PyOperation,
         scope: Text,
         key: Text,
-        fingerprint: &PyFingerprint,
+        fingerprint: Print,
         memo: Bytes,
         wait: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
@@ -135,14 +141,17 @@ impl PyLedger {
     }
 
     /// `begin` on an event loop. A caller that is cancelled is granted nothing, also in the moment in which the answer arrives.
-    #[pyo3(signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None))]
+    #[pyo3(
+        signature = (operation, scope, key, fingerprint, *, memo=Bytes::default(), wait=None),
+        text_signature = "($self, operation, scope, key, fingerprint, *, memo=b'', wait=None)"
+    )]
     fn begin_async<'py>(
         &self,
         py: Python<'py>,
         operation: &PyOperation,
         scope: Text,
         key: Text,
-        fingerprint: &PyFingerprint,
+        fingerprint: Print,
         memo: Bytes,
         wait: Option<Span>,
     ) -> PyResult<Bound<'py, PyAny>> {
@@ -165,11 +174,7 @@ impl PyLedger {
     /// `begin_many` on an event loop.
     fn begin_many_async<'py>(&self, py: Python<'py>, begins: Vec<PyBegin>) -> PyResult<Bound<'py, PyAny>> {
         let begins = begins.into_iter().map(|PyBegin(begin)| begin).collect();
-        granting(
-            py,
-            || self.0.begin_many_async(begins),
-            all_told,
-        )
+        granting(py, || self.0.begin_many_async(begins), all_told)
     }
 
     /// As `begin` would answer now, save that nothing is granted or stored: where it would grant, the answer is `InProgress` (S9).
@@ -179,7 +184,7 @@ impl PyLedger {
         operation: &PyOperation,
         scope: Text,
         key: Text,
-        fingerprint: &PyFingerprint,
+        fingerprint: Print,
     ) -> PyResult<Py<PyAny>> {
         let begin = asked(operation, &scope, &key, fingerprint, Bytes::default(), None)?;
         let decided = py.detach(|| self.0.ask(&begin));

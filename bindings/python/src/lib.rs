@@ -11,6 +11,7 @@
 
 mod argument;
 mod begin;
+mod block;
 mod borrowed;
 mod claim;
 mod client;
@@ -43,6 +44,8 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use crate::begin::PyBegin;
+    #[pymodule_export]
+    use crate::block::Block;
     #[pymodule_export]
     use crate::claim::PyClaim;
     #[pymodule_export]

@@ -201,6 +201,11 @@ impl PyPage {
     fn next(&self) -> Option<PyCursor> {
         self.next.clone()
     }
+
+    fn __repr__(&self) -> String {
+        let more = if self.next.is_some() { ", more after them" } else { "" };
+        format!("<Page: {} records{more}>", self.records.len())
+    }
 }
 
 #[pymethods]
@@ -238,8 +243,8 @@ pub(crate) fn filter(which: Option<&Bound<'_, PyDict>>) -> Told<Filter> {
             "operation" => filter.operation(operation(&value)?),
             "scope" => filter.scope(scope(&value)?),
             "key" => filter.key(value.extract::<Text>()?.key()?),
-            "older_than" => filter.older_than(value.extract::<Span>()?.0),
-            "newer_than" => filter.newer_than(value.extract::<Span>()?.0),
+            "older_than" => filter.older_than(Span::setting(&name, &value)?),
+            "newer_than" => filter.newer_than(Span::setting(&name, &value)?),
             "limit" => filter.limit(value.extract()?),
             "after" => filter.after(value.extract::<PyCursor>().map_err(PyErr::from)?.0),
             _ => return Err(PyTypeError::new_err(format!("there is no filter by {name}")).into()),

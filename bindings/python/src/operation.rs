@@ -26,13 +26,13 @@ impl PyOperation {
         tombstone: Option<Span>,
         remembered_for: Option<Span>,
         max_attempts: Option<u32>,
-    ) -> Self {
+    ) -> PyResult<Self> {
         let mut operation = Operation::new(effect, name);
-        operation = with(operation, lease, |operation, Span(span)| operation.lease(span));
-        operation = with(operation, retention, |operation, Span(span)| operation.retention(span));
-        operation = with(operation, tombstone, |operation, Span(span)| operation.tombstone(span));
-        operation = with(operation, remembered_for, |operation, Span(span)| operation.remembered_for(span));
-        PyOperation(with(operation, max_attempts, Operation::max_attempts))
+        operation = with(operation, Span::given(lease, "lease")?, Operation::lease);
+        operation = with(operation, Span::given(retention, "retention")?, Operation::retention);
+        operation = with(operation, Span::given(tombstone, "tombstone")?, Operation::tombstone);
+        operation = with(operation, Span::given(remembered_for, "remembered_for")?, Operation::remembered_for);
+        Ok(PyOperation(with(operation, max_attempts, Operation::max_attempts)))
     }
 
     /// What it is called in the ledger.

@@ -220,17 +220,17 @@ impl PyOutbox {
     /// process can wait for it. Raises `NotFound`, also when it was swept meanwhile. Ctrl-C ends the wait.
     #[pyo3(signature = (id, timeout=None))]
     fn wait(&self, py: Python<'_>, id: Named, timeout: Option<Span>) -> PyResult<Py<PyAny>> {
-        let waited = interruptible(py, self.0.wait_async(id.0, Span::or_ever(timeout)))?;
+        let waited = interruptible(py, self.0.wait_async(id.0, Span::or_ever(timeout, "timeout")?))?;
         answers::entry(py, &self.0, waited.map_err(|error| failed(py, &self.0, error))?)
     }
 
     /// `wait` as a future of asyncio.
     #[pyo3(signature = (id, timeout=None))]
     fn wait_async<'py>(&self, py: Python<'py>, id: Named, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
-        let outbox = self.0.clone();
+        let (outbox, timeout) = (self.0.clone(), Span::or_ever(timeout, "timeout")?);
         patient(
             py,
-            || self.0.wait_async(id.0, Span::or_ever(timeout)),
+            || self.0.wait_async(id.0, timeout),
             move |py, waited| answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?),
         )
     }
@@ -245,7 +245,8 @@ impl PyOutbox {
         timeout: Option<Span>,
     ) -> PyResult<Py<PyAny>> {
         let (predicate, raised) = Predicate::new(is_enough, &self.0);
-        let waited = self.0.wait_until_async(id.0, Span::or_ever(timeout), move |view| predicate.says(view));
+        let timeout = Span::or_ever(timeout, "timeout")?;
+        let waited = self.0.wait_until_async(id.0, timeout, move |view| predicate.says(view));
         let waited = interruptible(py, waited)?;
         raised.check()?;
         answers::entry(py, &self.0, waited.map_err(|error| failed(py, &self.0, error))?)
@@ -261,7 +262,8 @@ impl PyOutbox {
         timeout: Option<Span>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (outbox, (predicate, raised)) = (self.0.clone(), Predicate::new(is_enough, &self.0));
-        let waited = || self.0.wait_until_async(id.0, Span::or_ever(timeout), move |view| predicate.says(view));
+        let timeout = Span::or_ever(timeout, "timeout")?;
+        let waited = || self.0.wait_until_async(id.0, timeout, move |view| predicate.says(view));
         patient(py, waited, move |py, waited| {
             raised.check()?;
             answers::entry(py, &outbox, waited.map_err(|error| failed(py, &outbox, error))?)

@@ -60,7 +60,7 @@ impl PyLedger {
 
     /// Renews a claim's lease from now, by key id and fence. Raises `ClaimLost`; `InvalidArgument` for a lease of zero.
     fn heartbeat(&self, py: Python<'_>, id: &PyKeyId, fence: u64, lease: Span) -> Told<()> {
-        let Span(lease) = lease;
+        let lease = lease.of("lease")?;
         Ok(py.detach(|| self.0.heartbeat(&id.0, fence, lease))?)
     }
 

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from keyledger._codec import Codec
 from keyledger._kept import RESULT, Asked
-from keyledger._native import Claim, Ledger, Response
+from keyledger._native import Block, Claim, Ledger, Response
 from keyledger._running import Within
 from keyledger._settling import Means, Named, Settlement, granted
 from keyledger.errors import ClaimLost, ClaimSettled, KeyledgerError, Reentrant
@@ -55,7 +55,7 @@ class Leaving:
         self._within, self._means = within, means
 
     def leave(self, claim: Claim, error: BaseException | None) -> None:
-        """On return the claim is settled, on disk, if it left by an error."""
+        """On return the claim is settled, on disk, if it left by an error. Interrupted, it is called again."""
         self._within.__exit__()
         if error is None:
             _drop(claim)
@@ -96,7 +96,7 @@ def _drop(claim: Claim) -> None:
         )
 
 
-class ClaimBlock:
+class ClaimBlock(Block):
     """A block that holds a claim: made by `Ledger.claim`, for `with` or `async with`. One use.
 
     Example:
@@ -113,12 +113,18 @@ class ClaimBlock:
         self._entered: tuple[Claim, Leaving] | None = None
 
     def __enter__(self) -> Claim:
-        with Asked(partial(self._ledger.begin, *self._asked, **self._terms)) as asked:
+        asked = Asked(partial(self._ledger.begin, *self._asked, **self._terms))
+        try:
             return self._enter(granted(asked[RESULT], self._named))
+        except BaseException as error:
+            asked.__exit__(None, error, None)
+            raise
 
-    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
-        claim, leaving = self._left()
+    def leave(self, error: BaseException | None) -> None:
+        """The end of the block."""
+        claim, leaving = self._inside()
         leaving.leave(claim, error)
+        self._entered = None
 
     async def __aenter__(self) -> Claim:
         with Asked(partial(self._ledger.begin_async, *self._asked, **self._terms)) as asked:
@@ -126,7 +132,7 @@ class ClaimBlock:
             return self._enter(granted(asked[RESULT], self._named), asyncio.get_running_loop())
 
     async def __aexit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
-        claim, leaving = self._left()
+        (claim, leaving), self._entered = self._inside(), None
         await leaving.leave_async(claim, error)
 
     @property
@@ -140,11 +146,10 @@ class ClaimBlock:
         within.__enter__()
         return claim
 
-    def _left(self) -> tuple[Claim, Leaving]:
+    def _inside(self) -> tuple[Claim, Leaving]:
         if self._entered is None:
             raise RuntimeError("this block was not entered")
-        entered, self._entered = self._entered, None
-        return entered
+        return self._entered
 
 
 _blocks: WeakKeyDictionary[Claim, Leaving] = WeakKeyDictionary()
@@ -164,8 +169,9 @@ def entered(claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Clai
 
 
 def left(claim: Claim, error: BaseException | None) -> None:
-    """The end of `with claim:`."""
+    """The end of `with claim:`. Interrupted, it is called again."""
     _block(claim).leave(claim, error)
+    del _blocks[claim]
 
 
 async def entered_async(claim: Claim) -> Claim:
@@ -175,11 +181,13 @@ async def entered_async(claim: Claim) -> Claim:
 
 async def left_async(claim: Claim, error: BaseException | None) -> None:
     """The end of `async with claim:`."""
-    await _block(claim).leave_async(claim, error)
+    leaving = _block(claim)
+    del _blocks[claim]
+    await leaving.leave_async(claim, error)
 
 
 def _block(claim: Claim) -> Leaving:
-    leaving = _blocks.pop(claim, None)
+    leaving = _blocks.get(claim)
     if leaving is None:
         raise RuntimeError("this claim's block was not entered")
     return leaving

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from keyledger import _current
+from keyledger import _current, _kept
 from keyledger._heartbeat import Heartbeat
 from keyledger._http import Line, flowing, log, own
+from keyledger._kept import RESULT, Kept
 from keyledger._native import Answer, Asked, Claim, Route
+
+_R = TypeVar("_R")
 
 
 class Held(NamedTuple):
@@ -34,20 +37,37 @@ class Flowing(NamedTuple):
     pieces: Iterator[bytes]
 
 
+def never_whole(_: object) -> None:
+    """Of what a handler returns its pieces tell more than that it is there."""
+
+
 class Course:
     """From a grant to the answer."""
 
-    def __init__(self, route: Route, asked: Asked, claim: Claim, method: str) -> None:
-        self._route, self._asked, self._claim, self._method = route, asked, claim, method
+    def __init__(self, route: Route, asked: Asked, granted: _kept.Asked, method: str) -> None:
+        self._route, self._asked, self._granted, self._method = route, asked, granted, method
+        self._claim: Claim = granted[RESULT]
         self._heart: Heartbeat | None = None
+        self._ended: tuple[Held, list[bytes]] | None = None
 
-    def run(self, handler: Callable[[], Held]) -> Answer | Flowing:
-        """Runs the handler, and says what is sent. What is returned whole is on disk by then."""
+    def run(
+        self,
+        handler: Callable[[], _R],
+        hear: Callable[[_R], Held],
+        whole: Callable[[_R], Answer | None] = never_whole,
+    ) -> Answer | Flowing:
+        """Runs the handler, and says what is sent. What is returned whole is on disk by then.
+
+        `hear` makes of what it returned a response whose body is still to be made, once; `whole` all of it, where its body is there.
+        The handler is a `partial`: see `Kept`.
+        """
+        ran = Kept(handler)
         self._heart = Heartbeat.start(self._claim)
         _current.enter(self._claim)
         is_over = True
         try:
-            held = handler()
+            self._granted.is_begun = True
+            held = hear(ran[RESULT])
             if self._route.is_stream and not self._claim.is_settled:
                 is_over = False
                 return Flowing(held.status, flowing(held.fields, Route.exposed()), _Rest(self._streamed(held)))
@@ -57,12 +77,23 @@ class Course:
         except Exception as error:
             return self._failed(error)
         except BaseException as interrupt:
-            self._failed(interrupt)
+            self._interrupted(interrupt, whole(ran[RESULT]) if self._ended is None and RESULT in ran else None)
             raise
         finally:
             _current.leave(self._claim)
             if is_over:
                 self._stop()
+
+    def _interrupted(self, interrupt: BaseException, response: Answer | None) -> None:
+        """S3: a response that was whole when the signal came is on disk all the same. Else the effect decides (S8)."""
+        if self._claim.is_settled:
+            return
+        if self._ended is not None:
+            response = _joined(*self._ended)
+        if response is None:
+            self._failed(interrupt)
+        else:
+            self._asked.conclude(self._claim, response)
 
     def _failed(self, error: BaseException) -> Answer:
         answer, _ = self._asked.conclude_failure(self._claim)
@@ -80,11 +111,13 @@ class Course:
                 # One that ends with this, by its own word, is known whole: its length and hash can be told (H11).
                 if length > self._route.max_body_bytes and length != held.length:
                     return self._past_limit(held, body)
+            # No call before this: a signal that comes from here on finds it ended.
+            self._ended = held, body
         except BaseException:
             held.close()
             raise
         held.close()
-        response = Answer(held.status, held.fields, b"".join(body))
+        response = _joined(held, body)
         conclusion = self._asked.conclude(self._claim, response)
         return conclusion if isinstance(conclusion, Answer) else own(response, conclusion, self._method)
 
@@ -107,26 +140,36 @@ class Course:
     def _streamed(self, held: Held) -> Iterator[bytes]:
         """H8: what comes leaves at once; the end is told when it is stored."""
         copy: list[bytes] | None = []
-        length = 0
+        length, is_ended = 0, False
         try:
             for piece in held.pieces:
                 length += len(piece)
                 copy = None if copy is None or length > self._route.max_body_bytes else [*copy, piece]
                 yield piece
-            response = Answer(held.status, held.fields, b"" if copy is None else b"".join(copy))
-            conclude = self._asked.conclude_past_limit if copy is None else self._asked.conclude
-            conclude(self._claim, response)
+            is_ended = True
+            self._conclude(held, copy)
         except BaseException:
-            self._asked.conclude_failure(self._claim)
+            if not is_ended:
+                self._asked.conclude_failure(self._claim)
+            elif not self._claim.is_settled:
+                self._conclude(held, copy)
             raise
         finally:
             self._stop()
             held.close()
 
+    def _conclude(self, held: Held, copy: list[bytes] | None) -> None:
+        conclude = self._asked.conclude_past_limit if copy is None else self._asked.conclude
+        conclude(self._claim, _joined(held, copy or []))
+
     def _stop(self) -> None:
         if self._heart is not None:
             self._heart.stop()
             self._heart = None
+
+
+def _joined(held: Held, body: list[bytes]) -> Answer:
+    return Answer(held.status, held.fields, b"".join(body))
 
 
 class _Rest:

@@ -35,6 +35,14 @@ def spoken(response: Any) -> Held:
     return Held(response.status_code, fields, pieces, lambda: release(response))
 
 
+def whole(response: Any) -> Answer | None:
+    """All of a response of a sync view, where its body is there."""
+    if response.streaming or not getattr(response, "is_rendered", True):
+        return None
+    held = spoken(response)
+    return Answer(held.status, held.fields, response.content)
+
+
 def release(response: Any) -> None:
     """Closes what a response has open. Its `close` would tell Django that the request has ended."""
     for closer in response._resource_closers:

@@ -182,11 +182,18 @@ class _Decoration:
         return dressed
 
 
+_MISSING = {
+    "key": "key=: the parameter that names what is to happen once",
+    "operation": "operation=: its name in the ledger",
+    "scope": "scope=: the parameter that says whose key it is, or scope=keyledger.SINGLE in a program with one principal",
+}
+
+
 def _check_names(settings: Settings) -> None:
     unknown = set(settings) - Settings.__required_keys__ - Settings.__optional_keys__
     missing = Settings.__required_keys__ - set(settings)
     if unknown or missing:
-        said = f"has no argument {min(unknown)!r}" if unknown else f"needs {min(missing)}="
+        said = f"has no argument {min(unknown)!r}" if unknown else f"needs {_MISSING[min(missing)]}"
         raise TypeError(f"idempotent {said}")
 
 
@@ -302,8 +309,8 @@ class _Calls:
             setattr(wrapper, name, getattr(recovery, name))
         return wrapper
 
-    def key_id(self, *args: Any, **kwargs: Any) -> tuple[str, str, str]:
-        """Scope, operation and key of a call, by its arguments: to look its record up. Nothing is run.
+    def key_id(self, *args: Any, **kwargs: Any) -> KeyId:
+        """Whose record a call's is, by its arguments: to look it up. Nothing is run.
 
         Example:
             @ledger.idempotent(operation="mail", effect="at_most_once", scope="user", key="order")
@@ -311,8 +318,8 @@ class _Calls:
                 return "sent"
 
             mail("ann", "order-1034")
-            record = ledger.inspect(keyledger.KeyId(*mail.key_id("ann", "order-1034")))
+            record = ledger.inspect(mail.key_id("ann", "order-1034"))
 
         """
         scope, key, _, _ = self.identify(*args, **kwargs)
-        return scope, self.settings.operation.name, key
+        return KeyId(scope, self.settings.operation.name, key)

@@ -9,12 +9,21 @@ import json
 from typing import Any
 
 _encoder = json.JSONEncoder(allow_nan=False, separators=(",", ":"), check_circular=True)
+_sorting = json.JSONEncoder(
+    allow_nan=False, separators=(",", ":"), check_circular=True, ensure_ascii=False, sort_keys=True
+)
 
 
 def dumps(value: Any) -> str:
     """The text of a JSON value. Names of members are text: Python would write `1` and `"1"` alike, and True as `"true"`."""
     _check_names(value)
     return _encoder.encode(value)
+
+
+def body(value: Any) -> str:
+    """The same for the body of a request: equal values are equal text."""
+    _check_names(value)
+    return _sorting.encode(value)
 
 
 def _check_names(value: Any) -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from keyledger._native import Acquired
+from keyledger._native import Acquired, Claim
 from keyledger.errors import KeyledgerError
 
 if TYPE_CHECKING:
@@ -30,7 +30,10 @@ class Kept(defaultdict[str, Any]):
 
 
 class Asked(Kept):
-    """What `begin` answers, as a block. Left by an error before the handler has begun, it releases what was granted: that surely did not happen."""
+    """What `begin` answers, or the claim itself, as a block.
+
+    Left by an error before the handler has begun, it releases what was granted: that surely did not happen.
+    """
 
     __slots__ = ("is_begun",)
 
@@ -43,7 +46,9 @@ class Asked(Kept):
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if error is not None and not self.is_begun:
-            decision: Any = self.get(RESULT)
-            if decision.__class__ is Acquired:
+            granted: Any = self.get(RESULT)
+            if granted.__class__ is Acquired:
+                granted = granted.claim
+            if granted.__class__ is Claim:
                 with contextlib.suppress(KeyledgerError):
-                    decision.claim.release()
+                    granted.release()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, TypeVar, final
+from typing import Any, ClassVar, Literal, SupportsIndex, TypeAlias, TypedDict, TypeVar, final, overload
 
 from typing_extensions import Self, Unpack
 
@@ -21,6 +21,7 @@ __all__ = [
     "AuditEntry",
     "Batch",
     "Begin",
+    "Block",
     "Cancel",
     "Changes",
     "Claim",
@@ -92,6 +93,9 @@ _Effect: TypeAlias = Literal["in_ledger", "repeatable", "at_most_once"]
 _State: TypeAlias = Literal["in_progress", "released", "completed", "failed", "parked", "tombstone"]
 _Answer: TypeAlias = Response | bytes | str
 _Decision: TypeAlias = Acquired | Replay | InProgress | Mismatch | Parked | Gone
+_Fields: TypeAlias = (
+    Mapping[str, str] | Mapping[str, bytes] | Mapping[str, str | bytes] | Sequence[tuple[str, str | bytes]]
+)
 _T = TypeVar("_T")
 
 class _Which(TypedDict, total=False):
@@ -192,9 +196,9 @@ class Fingerprint:
         method: str | bytes,
         path: str | bytes,
         *,
-        query: str | bytes = ...,
+        query: str | bytes = "",
         content_type: str | bytes | None = None,
-        body: str | bytes = ...,
+        body: str | bytes = "",
         members: Members | None = None,
     ) -> Fingerprint:
         """Of an HTTP request as it was received (F3). Never an error: a body that is not the JSON it says it is counts
@@ -241,7 +245,7 @@ class Operation:
 
 @final
 class KeyId:
-    """Names a record: a scope, an operation's name, and a key.
+    """Names a record: a scope, an operation's name, and a key. It unpacks as the three, and is equal to a tuple of them.
 
     Raises `InvalidKey` for a part that is empty, longer than 255 bytes of UTF-8, or holds a control character (L1).
     """
@@ -260,13 +264,19 @@ class KeyId:
         """The key that a claim on this record derives for a downstream call (E3): equal on every attempt, in every
         language.
         """
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> str: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> tuple[str, ...]: ...
     def __hash__(self) -> int: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
-    def __lt__(self, other: KeyId, /) -> bool: ...
-    def __le__(self, other: KeyId, /) -> bool: ...
-    def __gt__(self, other: KeyId, /) -> bool: ...
-    def __ge__(self, other: KeyId, /) -> bool: ...
+    def __lt__(self, other: KeyId | tuple[str, str, str], /) -> bool: ...
+    def __le__(self, other: KeyId | tuple[str, str, str], /) -> bool: ...
+    def __gt__(self, other: KeyId | tuple[str, str, str], /) -> bool: ...
+    def __ge__(self, other: KeyId | tuple[str, str, str], /) -> bool: ...
 
 def derive_key(namespace: str, *parts: bytes) -> str:
     """A key that depends on `namespace` and `parts` alone: a UUID, equal in every language (F6).
@@ -275,6 +285,15 @@ def derive_key(namespace: str, *parts: bytes) -> str:
 
         assert derive_key("my shop", b"cart 42") == derive_key("my shop", b"cart 42")
     """
+
+class Block:
+    """A block as `with` takes it. How it ends is `leave` of the class that inherits from this one."""
+
+    def __new__(cls, *_args: Any, **_named: Any) -> Self: ...
+    def __exit__(
+        self, _class: type[BaseException] | None, error: BaseException | None, _traceback: TracebackType | None, /
+    ) -> None:
+        """Ends it, by `leave`, whatever interrupts that."""
 
 @final
 class Begin:
@@ -287,7 +306,7 @@ class Begin:
         key: str,
         fingerprint: Fingerprint,
         *,
-        memo: bytes = ...,
+        memo: bytes = b"",
         wait: _Span | None = None,
     ) -> Begin: ...
 
@@ -910,8 +929,8 @@ class Janitor:
         interval: _Span | None = None,
         batch: int | None = None,
         quiet: Callable[[int], bool] | None = None,
-        recover: Sequence[tuple[Operation, Callable[[Claim], object]]] = ...,
-        on_growth: Sequence[tuple[Growth, Callable[[Growth, Stats], object]]] = ...,
+        recover: Sequence[tuple[Operation, Callable[[Claim], object]]] = (),
+        on_growth: Sequence[tuple[Growth, Callable[[Growth, Stats], object]]] = (),
         on_error: Callable[[Exception], object] | None = None,
         start: bool = True,
     ) -> Self: ...
@@ -979,7 +998,7 @@ class Ledger:
         *,
         shared: bool = False,
         clock: ManualClock | None = None,
-        admin_socket: bool | str | PathLike[str] = ...,
+        admin_socket: bool | str | PathLike[str] = False,
         max_response_bytes: int | None = None,
         cache_bytes: int | None = None,
     ) -> Self: ...
@@ -990,7 +1009,7 @@ class Ledger:
         key: str,
         fingerprint: Fingerprint,
         *,
-        memo: bytes = ...,
+        memo: bytes = b"",
         wait: _Span | None = None,
     ) -> _Decision:
         """`keyledger.Ledger.begin`, which says what it answers."""
@@ -1001,7 +1020,7 @@ class Ledger:
         key: str,
         fingerprint: Fingerprint,
         *,
-        memo: bytes = ...,
+        memo: bytes = b"",
         wait: _Span | None = None,
     ) -> Future[_Decision]:
         """`begin` on an event loop. A caller that is cancelled is granted nothing, also in the moment in which the answer
@@ -1206,12 +1225,15 @@ class HttpRequest:
     """An HTTP request as the outbox stores it: without its key and without credentials, which are added at each send
     (O14).
 
+    The fields are pairs of name and value, or a dict. The body is bytes, or text (UTF-8); or `json` is a JSON value, of
+    which equal ones are equal bytes, and the Content-Type says so unless the fields have one.
+
     Raises `InvalidArgument` for what must not be stored, or cannot be sent; `secret` names more fields that carry
     credentials.
 
     Example:
 
-        request = HttpRequest("POST", "https://bank.example/charges", [("Content-Type", "text/plain")], b"1999 cents")
+        request = HttpRequest("POST", "https://bank.example/charges", {"Accept": "application/json"}, json={"cents": 1999})
         outbox.enqueue("user-7", "charge", request, purpose="pay cart 42")
     """
 
@@ -1219,11 +1241,12 @@ class HttpRequest:
         cls,
         method: str,
         url: str,
-        fields: Sequence[tuple[str, str | bytes]] = ...,
-        body: bytes = ...,
+        fields: _Fields = (),
+        body: bytes | str | None = None,
         *,
+        json: object = None,
         key_field: KeyField | None = None,
-        secret: Sequence[str] = ...,
+        secret: Sequence[str] = (),
     ) -> Self: ...
     @property
     def method(self) -> str:
@@ -1265,7 +1288,7 @@ class HttpAnswer:
     """An answer over HTTP: as it came, or as an entry of the outbox keeps it."""
 
     def __new__(
-        cls, status: int, fields: Sequence[tuple[str, str | bytes]] = ..., body: bytes = ..., *, is_whole: bool = True
+        cls, status: int, fields: _Fields = (), body: bytes | str = b"", *, is_whole: bool = True
     ) -> HttpAnswer: ...
     @staticmethod
     def of(response: Response) -> HttpAnswer:
@@ -1969,7 +1992,7 @@ class Answer:
             claim.complete(Answer(201, [("Content-Type", "text/plain")], b"charged").to_stored())
     """
 
-    def __new__(cls, status: int, fields: Sequence[tuple[str, bytes | str]] = ..., body: bytes = ...) -> Self: ...
+    def __new__(cls, status: int, fields: Sequence[tuple[str, bytes | str]] = (), body: bytes = b"") -> Self: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     @property

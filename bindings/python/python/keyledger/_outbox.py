@@ -68,9 +68,12 @@ class OutboxSettings(TypedDict, total=False):
 
 
 _SEVERAL = {
-    "backoff": "three: the longest wait after the first try, the longest after any, what multiplies it: (1, 300, 2)",
-    "retry_budget": "two: how many retries when it is full, in which time one more comes: (100, 1)",
-    "bounds": "two: unsettled entries, bytes of their requests: (100_000, 64 << 20)",
+    "backoff": (
+        3,
+        "three: the longest wait after the first try, the longest after any, what multiplies it: (1, 300, 2)",
+    ),
+    "retry_budget": (2, "two: how many retries when it is full, in which time one more comes: (100, 1)"),
+    "bounds": (2, "two: unsettled entries, bytes of their requests: (100_000, 64 << 20)"),
 }
 
 
@@ -104,8 +107,9 @@ class Outbox(_native.Outbox):
         """Open the outbox of `ledger`. On return the lanes are stored."""
         if "lanes" in settings:
             settings["lanes"] = list(settings["lanes"])
-        for name, what in _SEVERAL.items():
-            if not isinstance(settings.get(name, ()), tuple):
+        for name, (length, what) in _SEVERAL.items():
+            given: Any = settings.get(name)
+            if given is not None and (given.__class__ is not tuple or len(given) != length):
                 raise TypeError(f"{name} is a tuple of {what}")
         return super().__new__(cls, ledger, **settings)
 

@@ -64,20 +64,17 @@ def run_claimed(
                 check(result)
             return course.returned(claim, result, ask)
         except BaseException as error:
-            if RESULT not in ran or isinstance(error, NotRun):
-                return _raised(claim, error, course, ask)
-            # A signal after the handler has returned: its outcome is stored all the same (S3).
-            course.kept(claim, ran[RESULT], error)
-            raise
-
-
-def _raised(claim: Claim, error: BaseException, course: Course, ask: Ask) -> Any:
-    try:
-        return course.raised(claim, error, ask)
-    except BaseException as then:
-        if then is not error:
-            course.raised_still(claim, error, then)
-        raise
+            if RESULT in ran and not isinstance(error, NotRun):
+                # A signal after the handler has returned: its outcome is stored all the same (S3).
+                course.kept(claim, ran[RESULT], error)
+                raise
+            # A signal after it has raised comes with the next call of anything.
+            try:
+                return course.raised(claim, error, ask)
+            except BaseException as then:
+                if then is not error:
+                    course.raised_still(claim, error, then)
+                raise
 
 
 async def run_claimed_async(

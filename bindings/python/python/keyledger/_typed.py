@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar, overload
 
-from keyledger._native import Claim, Operation, RecordView
+from keyledger._native import Claim, KeyId, Operation, RecordView
 
 P = ParamSpec("P")
 Q = ParamSpec("Q")
@@ -40,8 +40,8 @@ class Idempotent(Protocol, Generic[P, R_co]):
     @overload
     def __get__(self: Idempotent[Concatenate[S, Q], R], instance: S, owner: Any = None, /) -> Bound[Q, R]: ...
 
-    def key_id(self, *args: P.args, **kwargs: P.kwargs) -> tuple[str, str, str]:
-        """Scope, operation and key of a call: to look its record up. Nothing is run."""
+    def key_id(self, *args: P.args, **kwargs: P.kwargs) -> KeyId:
+        """Whose record a call's is: to look it up. Nothing is run."""
         ...
 
     @overload

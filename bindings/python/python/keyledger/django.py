@@ -28,6 +28,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from asgiref.sync import async_to_sync, iscoroutinefunction, markcoroutinefunction, sync_to_async
@@ -39,10 +40,11 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 
-from keyledger import asgi, wsgi
-from keyledger._course import Course
-from keyledger._django import answered, run_async, spoken
+from keyledger import _kept, asgi, wsgi
+from keyledger._course import Course, Held
+from keyledger._django import answered, run_async, spoken, whole
 from keyledger._http import Head, LedgerOf, asked, chosen
+from keyledger._kept import RESULT, Kept
 from keyledger._native import Answer, Asked, Claim, Route
 
 __all__ = ["Answer", "Route", "idempotent", "middleware"]
@@ -115,8 +117,9 @@ def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: ScopeOf) -> C
         @functools.wraps(view)
         def guarded(request: HttpRequest, *args: Any, **given: Any) -> Any:
             def call(same: HttpRequest) -> Any:
+                ran = Kept(partial(view, same, *args, **given))
                 try:
-                    return view(same, *args, **given)
+                    return ran[RESULT]
                 except _MAPPED as error:
                     return response_for_exception(same, error)
 
@@ -132,10 +135,7 @@ class _Middleware:
         self._get_response, self._terms = get_response, terms
 
     def __call__(self, request: HttpRequest) -> Any:
-        def call(same: HttpRequest) -> Any:
-            return _unless_raised(same, self._get_response(same))
-
-        return _serve(self._terms, request, call)
+        return _serve(self._terms, request, self._get_response)
 
     def process_exception(self, request: Any, exception: Exception) -> None:
         """Django makes a 500 of it, and tells whoever listens; the client is told more."""
@@ -174,14 +174,17 @@ def _serve(terms: _Terms, request: HttpRequest, call: Callable[[HttpRequest], An
     told = key if isinstance(key, Answer) else _asked(terms, request, route, key, _principal(terms, request))
     if isinstance(told, Answer):
         return answered(told, request)
-    ruling = None if _is_held(request, told) else told.asked.rule()
-    if ruling is None:
+    if _is_held(request, told):
         return call(request)
-    if isinstance(ruling, Answer):
-        return answered(ruling, request)
-    _hold(request, told, ruling)
-    course = Course(route, told.asked, ruling, request.method or "")
-    return answered(course.run(lambda: spoken(_heard(request, call))), request)
+    with _kept.Asked(told.asked.rule) as granted:
+        ruling = granted[RESULT]
+        if isinstance(ruling, Answer):
+            return answered(ruling, request)
+        _hold(request, told, ruling)
+        course = Course(route, told.asked, granted, request.method or "")
+        return answered(
+            course.run(partial(_heard, request, call), partial(_spoken, request), partial(_whole, request)), request
+        )
 
 
 async def _serve_async(terms: _Terms, request: HttpRequest, call: Callable[[HttpRequest], Any]) -> Any:
@@ -204,13 +207,23 @@ async def _serve_async(terms: _Terms, request: HttpRequest, call: Callable[[Http
 
 def _heard(request: HttpRequest, call: Callable[[HttpRequest], Any]) -> Any:
     """Runs the view; an error that Django is not to make a page of is told to whoever listens for errors."""
+    ran = Kept(partial(call, request))
     try:
-        return call(request)
-    except _Told:
-        raise
+        return ran[RESULT]
     except Exception:
         got_request_exception.send(sender=None, request=request)
         raise
+
+
+def _spoken(request: HttpRequest, response: _Reply) -> Held:
+    return spoken(_unless_raised(request, response))
+
+
+def _whole(request: HttpRequest, response: _Reply) -> Answer | None:
+    try:
+        return whole(_unless_raised(request, response))
+    except _Told:
+        return None
 
 
 async def _heard_async(request: HttpRequest, call: Callable[[HttpRequest], Any]) -> Any:

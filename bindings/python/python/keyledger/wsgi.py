@@ -16,13 +16,16 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote_from_bytes
 
+from keyledger import _kept
 from keyledger._course import Course, Held
-from keyledger._http import HELD, Head, LedgerOf, as_received, asked, chosen, framed, no_scope
-from keyledger._native import Answer, Asked, Claim, Route
+from keyledger._http import HELD, Head, LedgerOf, Line, as_received, asked, chosen, framed, no_scope
+from keyledger._kept import RESULT
+from keyledger._native import Answer, Asked, Route
 
 __all__ = ["Answer", "IdempotencyMiddleware", "Route"]
 
@@ -64,11 +67,12 @@ class IdempotencyMiddleware:
         replay = {**environ, **_replayed(body)}
         if question.key_id in environ.get(HELD, ()):
             return self.app(replay, start_response)
-        ruling = question.rule()
-        if isinstance(ruling, Answer):
-            return _send(start_response, ruling, method)
-        held = {**replay, HELD: (*environ.get(HELD, ()), question.key_id), CLAIM: ruling}
-        return self._run(held, start_response, route, question, ruling)
+        with _kept.Asked(question.rule) as granted:
+            ruling = granted[RESULT]
+            if isinstance(ruling, Answer):
+                return _send(start_response, ruling, method)
+            held = {**replay, HELD: (*environ.get(HELD, ()), question.key_id), CLAIM: ruling}
+            return self._run(held, start_response, Course(route, question, granted, method))
 
     def _asked(self, environ: Environ, route: Route, key: str) -> tuple[Asked, bytes] | Answer:
         principal = principal_of(self._scope, environ)
@@ -81,11 +85,9 @@ class IdempotencyMiddleware:
         question = asked(self._ledger, route, principal, key, head, body)
         return question if isinstance(question, Answer) else (question, body)
 
-    def _run(
-        self, environ: Environ, start_response: Callable[..., Any], route: Route, question: Asked, claim: Claim
-    ) -> Iterable[bytes]:
-        course = Course(route, question, claim, environ["REQUEST_METHOD"])
-        answer = course.run(lambda: _Capture(self.app, environ).whole())
+    def _run(self, environ: Environ, start_response: Callable[..., Any], course: Course) -> Iterable[bytes]:
+        capture = _Capture()
+        answer = course.run(partial(self.app, environ, capture.start), capture.held, capture.whole)
         if isinstance(answer, Answer):
             return _send(start_response, answer, environ["REQUEST_METHOD"])
         start_response(_status_line(answer.status), _lines(answer.fields))
@@ -95,15 +97,13 @@ class IdempotencyMiddleware:
 class _Capture:
     """What an app says through `start_response`, `write` and what it returns."""
 
-    def __init__(self, app: App, environ: Environ) -> None:
-        self._app, self._environ = app, environ
+    def __init__(self) -> None:
         self._started: tuple[str, list[tuple[str, str]]] | None = None
         self._written: list[bytes] = []
         self._is_fixed = False
 
-    def whole(self) -> Held:
-        """Runs the app until its head is known: the last one that it gives before its first byte (PEP 3333)."""
-        returned = self._app(self._environ, self._start)
+    def held(self, returned: Iterable[bytes]) -> Held:
+        """What the app returned, once its head is known: the last one that it gives before its first byte (PEP 3333)."""
         try:
             pieces = iter(returned)
             first = self._first(pieces)
@@ -113,10 +113,14 @@ class _Capture:
             _close(returned)
             raise
         self._is_fixed = True
-        status, headers = self._started
-        fields = [(name, value.encode("latin-1")) for name, value in headers]
-        body = self._pieces(pieces, first)
-        return Held(int(status.split(" ", 1)[0]), fields, body, lambda: _close(returned))
+        status, fields = _head(*self._started)
+        return Held(status, fields, self._pieces(pieces, first), lambda: _close(returned))
+
+    def whole(self, returned: Iterable[bytes]) -> Answer | None:
+        """All of what the app returned, where that is a list."""
+        if not isinstance(returned, (list, tuple)) or self._started is None or any(self._written):
+            return None
+        return Answer(*_head(*self._started), b"".join(returned))
 
     def _first(self, pieces: Iterator[bytes]) -> bytes | None:
         """The first piece that is not empty; none where `write` was given one before, or there is none."""
@@ -127,7 +131,8 @@ class _Capture:
                 return piece
         return None
 
-    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], None]:
+    def start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Callable[[bytes], None]:
+        """The app's `start_response`."""
         if self._started is not None and exc_info is None:
             raise AssertionError("start_response was called before; a second call needs exc_info")
         if self._is_fixed or any(self._written):
@@ -142,11 +147,17 @@ class _Capture:
         for piece in pieces:
             yield from self._drained()
             yield piece
-        yield from self._drained()
+        # Without a call where nothing is left: whoever asks for more knows then in that instant that it is the end.
+        if self._written:
+            yield from self._drained()
 
     def _drained(self) -> Iterator[bytes]:
         written, self._written[:] = list(self._written), []
         return iter(written)
+
+
+def _head(status: str, headers: list[tuple[str, str]]) -> tuple[int, list[Line]]:
+    return int(status.split(" ", 1)[0]), [(name, value.encode("latin-1")) for name, value in headers]
 
 
 def _close(returned: Any) -> None:

@@ -24,7 +24,7 @@ pub(crate) struct PyAnswer(pub(crate) keyledger_http::Answer);
 #[pymethods]
 impl PyAnswer {
     #[new]
-    #[pyo3(signature = (status, fields=Vec::new(), body=Bytes::default()))]
+    #[pyo3(signature = (status, fields=Vec::new(), body=Bytes::default()), text_signature = "(status, fields=(), body=b'')")]
     fn new(status: u16, fields: Vec<(String, Value)>, body: Bytes) -> Self {
         PyAnswer(keyledger_http::Answer { status, fields: lines(fields), body: body.0 })
     }

@@ -34,7 +34,7 @@ pub(crate) fn with_all(route: Route, settings: Option<&Bound<'_, PyDict>>) -> Py
 }
 
 fn with(route: Route, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Route> {
-    let span = || Ok::<_, PyErr>(value.extract::<Span>()?.0);
+    let span = || Span::setting(name, value);
     Ok(match name {
         "lease" => route.lease(span()?),
         "retention" => route.retention(span()?),

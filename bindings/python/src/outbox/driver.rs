@@ -174,7 +174,7 @@ impl PyDriver {
     /// `KeyboardInterrupt` is raised; at once, if it comes again.
     #[pyo3(signature = (until, progress=None))]
     fn drain(&self, py: Python<'_>, until: Option<Span>, progress: Option<Py<PyAny>>) -> PyResult<PyDrained> {
-        let (driver, until) = (self.driver.clone(), Span::or_ever(until));
+        let (driver, until) = (self.driver.clone(), Span::or_ever(until, "until")?);
         let (tell, told) = channel();
         let wants_progress = progress.is_some();
         let under_way = self.drains.clone();

@@ -2,6 +2,7 @@
 
 use keyledger::{AuditEntry, Enqueued, EntryId, EntryView, Outbox, TryError};
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 use crate::argument::Span;
 use crate::client::PyHttpAnswer;
@@ -41,6 +42,13 @@ pub(crate) struct PyTryError {
     /// What went wrong, or what the server said.
     #[pyo3(get)]
     error: String,
+}
+
+#[pymethods]
+impl PyTryError {
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("TryError(at_ms={}, error={})", self.at_ms, PyString::new(py, &self.error).repr()?))
+    }
 }
 
 /// What a person decided about an entry.
@@ -314,7 +322,8 @@ impl PyEntry {
     /// was swept. Ctrl-C ends the wait.
     #[pyo3(signature = (timeout=None))]
     fn result(&self, py: Python<'_>, timeout: Option<Span>) -> Told<Py<PyAny>> {
-        let ended = self.outbox.wait_until_async(self.view.id(), Span::or_ever(timeout), has_ended);
+        let timeout = Span::or_ever(timeout, "timeout")?;
+        let ended = self.outbox.wait_until_async(self.view.id(), timeout, has_ended);
         let view = interruptible(py, ended)?.map_err(|error| failed(py, &self.outbox, error))?;
         Ok(ending(py, view, &self.outbox)?)
     }
@@ -322,7 +331,8 @@ impl PyEntry {
     /// The same as a future of asyncio.
     #[pyo3(signature = (timeout=None))]
     fn result_async<'py>(&self, py: Python<'py>, timeout: Option<Span>) -> PyResult<Bound<'py, PyAny>> {
-        let ended = || self.outbox.wait_until_async(self.view.id(), Span::or_ever(timeout), has_ended);
+        let timeout = Span::or_ever(timeout, "timeout")?;
+        let ended = || self.outbox.wait_until_async(self.view.id(), timeout, has_ended);
         let outbox = self.outbox.clone();
         patient(py, ended, move |py, ended| {
             let view = ended.map_err(|error| failed(py, &outbox, error))?;

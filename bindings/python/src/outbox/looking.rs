@@ -25,6 +25,14 @@ pub(crate) struct PyEntryPage {
     next: Option<u64>,
 }
 
+#[pymethods]
+impl PyEntryPage {
+    fn __repr__(&self) -> String {
+        let next = self.next.map_or_else(String::new, |id| format!(", more after entry {id}"));
+        format!("<EntryPage: {} entries{next}>", self.entries.len())
+    }
+}
+
 impl PyEntryPage {
     pub(crate) fn new(py: Python<'_>, page: EntryPage, outbox: &Outbox) -> PyResult<Self> {
         let entries = page.entries.into_iter().map(|view| Py::new(py, PyEntry::new(view, outbox)));
@@ -66,6 +74,12 @@ impl PyLaneState {
     #[getter]
     fn paused_until_ms(&self) -> Option<u64> {
         self.0.paused_until_ms
+    }
+
+    fn __repr__(&self) -> String {
+        let held = self.held_reason().map_or_else(String::new, |why| format!(" held: {why}"));
+        let paused = if self.0.paused_until_ms.is_some() { " paused" } else { "" };
+        format!("<LaneState {:?} of {:?}{paused}{held}>", self.0.lane, self.0.scope)
     }
 }
 
@@ -116,6 +130,14 @@ impl PyOutboxStats {
     fn last_change(&self) -> u64 {
         self.0.last_change
     }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let OutboxStats { unsettled, unsettled_bytes, budget, .. } = &self.0;
+        let (counts, held) = (self.counts(py)?, self.held_lanes());
+        Ok(format!(
+            "OutboxStats(counts={counts}, unsettled={unsettled}, unsettled_bytes={unsettled_bytes}, budget={budget}, held_lanes={held})"
+        ))
+    }
 }
 
 /// A number for each state, by its name.
@@ -150,7 +172,7 @@ impl Which {
         if let Some(operation) = self.operation {
             filter = filter.operation(operation);
         }
-        if let Some(Span(age)) = self.older_than {
+        if let Some(age) = Span::given(self.older_than, "older_than")? {
             filter = filter.older_than(age);
         }
         if let Some(name) = self.state {
@@ -217,7 +239,7 @@ async fn next_in_time(mut lent: Lent, timeout: Duration) -> keyledger::Result<Op
 impl PyChanges {
     /// The next entry that changed; waits at most `timeout` seconds; None when the time is up.
     fn next(&self, py: Python<'_>, timeout: Span) -> PyResult<Option<PyEntry>> {
-        let found = interruptible(py, next_in_time(self.take()?, timeout.0))?;
+        let found = interruptible(py, next_in_time(self.take()?, timeout.of("timeout")?))?;
         let found = found.map_err(|error| failed(py, &self.outbox, error))?;
         Ok(found.map(|view| PyEntry::new(view, &self.outbox)))
     }

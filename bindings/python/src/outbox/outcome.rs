@@ -74,8 +74,8 @@ impl PyOutcome {
     }
 
     /// Not before `span` (seconds, or a timedelta) has passed, up to the outbox's maximum.
-    fn not_before(&self, span: Span) -> Self {
-        Self(self.0.clone().not_before(span.0))
+    fn not_before(&self, span: Span) -> PyResult<Self> {
+        Ok(Self(self.0.clone().not_before(span.of("span")?)))
     }
 
     /// Nothing of this scope's lane is sent in that time, either.
@@ -84,8 +84,8 @@ impl PyOutcome {
     }
 
     /// The server has told for how long (seconds, or a timedelta) it will know the key (O7).
-    fn key_expires_after(&self, span: Span) -> Self {
-        Self(self.0.clone().key_expires_after(span.0))
+    fn key_expires_after(&self, span: Span) -> PyResult<Self> {
+        Ok(Self(self.0.clone().key_expires_after(span.of("span")?)))
     }
 
     /// `yes`, `no`, `retry`, `dead`, `unknown`, `hold_lane` or `hold_entry`.

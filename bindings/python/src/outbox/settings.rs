@@ -5,7 +5,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::argument::Span;
+use crate::argument::{Span, setting};
 use crate::error::{Told, invalid_argument};
 
 /// A lane: an ordering key among entries. The lane `default` is always there, and is unordered unless it is declared otherwise.
@@ -55,31 +55,31 @@ pub(crate) fn open(py: Python<'_>, ledger: &Ledger, settings: Option<&Bound<'_, 
 }
 
 fn set(builder: OutboxBuilder, name: &str, value: &Bound<'_, PyAny>) -> PyResult<OutboxBuilder> {
-    let span = || value.extract::<Span>().map(|Span(span)| span);
+    let span = || Span::setting(name, value);
     Ok(match name {
         "lanes" => {
-            value.extract::<Vec<PyLane>>()?.into_iter().fold(builder, |builder, PyLane(lane)| builder.lane(lane))
+            setting::<Vec<PyLane>>(name, value)?.into_iter().fold(builder, |builder, PyLane(lane)| builder.lane(lane))
         }
         "lease" => builder.lease(span()?),
         "backoff" => {
-            let (Span(base), Span(cap), multiplier) = value.extract()?;
-            builder.backoff(base, cap, multiplier)
+            let (base, cap, multiplier): (Span, Span, _) = setting(name, value)?;
+            builder.backoff(base.of(name)?, cap.of(name)?, multiplier)
         }
-        "max_tries" => builder.max_tries(value.extract()?),
+        "max_tries" => builder.max_tries(setting(name, value)?),
         "max_age" => builder.max_age(span()?),
         "resend_window" => builder.resend_window(span()?),
         "purpose_retention" => builder.purpose_retention(span()?),
         "retention" => builder.retention(span()?),
         "retry_after_max" => builder.retry_after_max(span()?),
         "retry_budget" => {
-            let (retries, Span(refill)) = value.extract()?;
-            builder.retry_budget(retries, refill)
+            let (retries, refill): (_, Span) = setting(name, value)?;
+            builder.retry_budget(retries, refill.of(name)?)
         }
         "bounds" => {
-            let (entries, bytes) = value.extract()?;
+            let (entries, bytes) = setting(name, value)?;
             builder.bounds(entries, bytes)
         }
-        "max_request_bytes" => builder.max_request_bytes(value.extract()?),
+        "max_request_bytes" => builder.max_request_bytes(setting(name, value)?),
         // For tests that show what it is for.
         "_without_jitter" if value.is_truthy()? => builder.without_jitter(),
         "_without_jitter" => builder,

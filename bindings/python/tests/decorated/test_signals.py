@@ -177,3 +177,46 @@ def test_whatever_a_kept_call_raises_is_raised_and_nothing_is_kept() -> None:
             kept[RESULT]
         assert told.value is error
         assert RESULT not in kept
+
+
+class Declined(Exception):
+    response = Response.of_text("declined")
+
+
+def declined() -> None:
+    """Raises at once with Ctrl-C: Python hears of that in whatever is called next."""
+    error = Declined()
+    raise (error, pressed.now)[0]
+
+
+@pytest.mark.parametrize("form", ["decorated", "run", "block", "matched"])
+def test_s3_a_signal_in_the_instant_in_which_a_final_no_is_raised_does_not_lose_it(ledger: Ledger, form: str) -> None:
+    operation = Operation("charge", "repeatable")
+    asked = (operation, keyledger.SINGLE, "1", UNCHECKED)
+
+    @ledger.idempotent(operation=operation, scope=keyledger.SINGLE, key="key", fingerprint=None, final=(Declined,))
+    def decorated(key: str) -> None:
+        declined()
+
+    def block() -> None:
+        with ledger.claim(*asked, final=(Declined,)):
+            declined()
+
+    def matched() -> None:
+        """The end of a claim's own block goes by the effect."""
+        decision: Any = ledger.begin(Operation("mail", "at_most_once"), keyledger.SINGLE, "1", UNCHECKED)
+        with decision.claim:
+            declined()
+
+    calls: dict[str, Callable[[], Any]] = {
+        "decorated": lambda: decorated("1"),
+        "run": lambda: ledger.run(*asked, lambda _: declined(), final=(Declined,)),  # type: ignore[arg-type,return-value]
+        "block": block,
+        "matched": matched,
+    }
+    interrupted(calls[form])
+    if form == "matched":
+        parked: Any = ledger.begin(Operation("mail", "at_most_once"), keyledger.SINGLE, "1", UNCHECKED)
+        assert parked.reason == "the handler raised an error"
+    else:
+        assert stands(ledger, operation) == "replay"

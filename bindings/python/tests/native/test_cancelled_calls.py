@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -43,8 +44,11 @@ def cancelled_under_way(ledger: Ledger, call: Callable[[], Any]) -> None:
 def test_s3_a_step_is_recorded_and_its_claim_is_kept_though_its_caller_was_cancelled(ledger: Ledger) -> None:
     claim = granted(ledger)
     cancelled_under_way(ledger, lambda: claim.record_step_async("sent", b"yes"))
-    # Queued after it, so that it has ended when this has.
+    # Queued after it, so that it is on disk when this is; the claim hears of it on a thread of its own.
     claim.record_step("logged", b"yes")
+    until = time.monotonic() + 10
+    while claim.recorded_step("sent") is None and time.monotonic() < until:
+        time.sleep(0.001)
     assert claim.recorded_step("sent") == b"yes"
     assert not claim.is_settled
     claim.complete("done")

@@ -48,7 +48,10 @@ def functions(ledger: Ledger, record: RecordView) -> None:
 
     assert_type(charge("ann", "1"), Receipt)
     assert_type(charge("ann", order="1", page=2), Receipt)
-    assert_type(charge.key_id("ann", "1"), tuple[str, str, str])
+    assert_type(charge.key_id("ann", "1"), KeyId)
+    assert_type(ledger.inspect(charge.key_id("ann", "1")), RecordView | None)
+    scope, _, _ = charge.key_id("ann", "1")
+    assert_type(scope, str)
     assert_type(charge.operation, Operation)
     assert_type(charge.recover(lambda claim: Receipt(), limit=5), int)
     charge.resolve(record, Receipt(), who="ann", note="in the log")

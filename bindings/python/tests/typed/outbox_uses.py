@@ -34,6 +34,11 @@ async def send_later(delivery: Delivery) -> DeliveryOutcome:
     return DeliveryOutcome.retry(delivery.key).not_before(timedelta(seconds=1)).pausing_lane()
 
 
+def requests(fields: dict[str, str]) -> list[HttpRequest]:
+    with_body = HttpRequest("POST", "https://bank.example/", [("A", "b"), ("C", b"d")], "1999 cents")
+    return [with_body, HttpRequest("POST", "https://bank.example/", fields, json={"cents": 1999})]
+
+
 def used(outbox: Outbox) -> None:
     entry = outbox.enqueue("user", "charge", b"...", purpose="pay cart 42").entry
     assert_type(entry, Entry)

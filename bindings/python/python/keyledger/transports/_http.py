@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json as json_text
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -129,15 +128,8 @@ class HttpTransport(Generic[AuthorizeT]):
             outbox.enqueue(user, "charge", transport.request("POST", "https://bank.example/charges", json={"cents":
             990}))
         """
-        lines = lines_of(headers)
-        if json is not None:
-            if body is not None:
-                raise TypeError("a request has a body or json, not both")
-            body = json_text.dumps(json, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
-            if not any(name.lower() == "content-type" for name, _ in lines):
-                lines.append(("Content-Type", b"application/json"))
-        content = body.encode() if isinstance(body, str) else body or b""
-        return HttpRequest(method, url, lines, content, key_field=self._key_field, secret=list(self._secret))
+        lines, secret = lines_of(headers), list(self._secret)
+        return HttpRequest(method, url, lines, body, json=json, key_field=self._key_field, secret=secret)
 
     def _prepared(self, delivery: Delivery) -> _native.HttpSend | DeliveryOutcome:
         send = _native.HttpSend.of(delivery, self._key_field)
