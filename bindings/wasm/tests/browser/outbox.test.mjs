@@ -114,6 +114,29 @@ test("the leading tab goes with requests in flight: the next one sends them agai
   }
 });
 
+test("a leading tab that is frozen gives the lead away, though it waits for an answer; it has it when it is back", LIMIT, async (t) => {
+  const opened = await launched(t, () => "silence");
+  const [leader, other] = [await opened(), await opened()];
+  await leader.evaluate(async () => {
+    await tab.drive();
+    const { entry } = await tab.enqueue("of the frozen");
+    globalThis.answer = entry.result().then(({ mediaType }) => mediaType);
+  });
+  await other.evaluate(() => tab.drive());
+  while (arrived.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  reply = () => 201;
+  const leads = () =>
+    other.evaluate(async () => (await navigator.locks.query()).held.find(({ name }) => name === "keyledger lead shop")?.clientId);
+  const before = await leads();
+  // A browser without a screen hides no page, and so freezes none.
+  await leader.evaluate(() => document.dispatchEvent(new Event("freeze")));
+  for (let now = before; now === before || !now; now = await leads());
+  assert.equal((await other.evaluate(() => tab.enqueue("of the other").then(tab.sent))).answered, 2);
+  await leader.evaluate(() => document.dispatchEvent(new Event("resume")));
+  assert.equal(await leader.evaluate(() => globalThis.answer), "application/http");
+  for (const body of ["of the frozen", "of the other"]) assert.equal(keysOf(body).size, 1, body);
+});
+
 test("five tabs that are opened, reloaded and closed sixty times: none waits five seconds, no entry is lost or sent with two keys", LIMIT, async (t) => {
   const random = randomOf(7);
   const opened = await launched(t, () => [["cut", 503, "silence", ...Array(13).fill(201)][random(16)], random(30)]);
