@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import os
 import signal
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -189,6 +190,7 @@ def declined() -> None:
     raise (error, pressed.now)[0]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="3.10 raises signals in the first line of an except clause")
 @pytest.mark.parametrize("form", ["decorated", "run", "block", "matched"])
 def test_s3_a_signal_in_the_instant_in_which_a_final_no_is_raised_does_not_lose_it(ledger: Ledger, form: str) -> None:
     operation = Operation("charge", "repeatable")

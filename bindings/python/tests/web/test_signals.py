@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -96,6 +97,9 @@ def _interrupted(ask: Callable[[Ledger], bytes], ledger: Ledger) -> None:
             pass
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="3.10 looks for signals between a generator's end and its loop's"
+)
 @pytest.mark.parametrize("name", SERVED)
 def test_s3_a_signal_in_the_instant_in_which_a_response_is_whole_does_not_lose_it(name: str) -> None:
     with keyledger.in_memory() as ledger:
