@@ -115,6 +115,8 @@ impl Place {
         let mut step = self.python(&["-m", "pytest", "--rootdir", FOLDER, "--config-file"]);
         step.command.arg(format!("{FOLDER}/pyproject.toml")).args(words).env("KEYLEDGER_WHEEL", self.wheels());
         if words.is_empty() {
+            // Most of them wait: for the disk, for each other, for time to pass. Those that measure it are alone (tests/conftest.py).
+            step.command.args(["-n", "2", "--dist", "worksteal"]);
             step.command.args(["--durations=15", "-q", &format!("{FOLDER}/tests")]);
         }
         step

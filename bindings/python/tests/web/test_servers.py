@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,7 +88,9 @@ def test_h9_i1_workers_that_are_killed_every_second_run_a_key_one_at_a_time_and_
             assert time.monotonic() - started < 300, "the clients are not done"
     print(f"{crowd.sent} requests, {len(killed)} workers killed, {time.monotonic() - started:.1f} s")
     assert len(killed) >= 3
-    assert_one_at_a_time(log.read_text().splitlines(), set(killed))
+    lines = log.read_text().splitlines()
+    assert_one_at_a_time(lines, set(killed))
+    assert_at_most_once(lines)
     assert_one_answer(crowd)
     assert_effects(file, crowd)
 
@@ -104,6 +107,13 @@ def assert_one_at_a_time(lines: list[str], killed: set[int]) -> None:
         else:
             assert held_by == int(worker), f"{line}: {held_by} was at it"
             del running[path, key]
+
+
+def assert_at_most_once(lines: list[str]) -> None:
+    """Whatever was killed: nobody is told of a second run that came to an end where the first did not."""
+    begun = Counter(line for line in (line.rsplit(" ", 1)[0] for line in lines) if line.startswith("begin /at_most"))
+    assert len(begun) > KEYS / 2
+    assert [line for line, times in begun.items() if times > 1] == []
 
 
 def assert_one_answer(crowd: Crowd) -> None:
