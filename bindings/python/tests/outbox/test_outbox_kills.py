@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from conftest import Library
@@ -43,13 +44,13 @@ def test_o2_a_client_killed_while_it_sends_sends_the_same_again(tmp_path: Path, 
 def test_o5_a_server_killed_in_mid_work_is_asked_again_with_the_same_key(server: Server, library: Library) -> None:
     outbox = outbox_of()
     entry = outbox.enqueue("user", "charge", HttpRequest("POST", server.url("/slow/1"), [], b"pay")).entry
-    killer = Program(f"import os, time; time.sleep(0.3); os.kill({_id_of(server)}, 9)")
+    killer = threading.Thread(target=lambda: (server.wait_for(1), server.kill()))
+    killer.start()
     library.send_all(outbox, until=0.5)
-    assert killer.end()[0] == 0
+    killer.join()
     seen = outbox.get(entry)
     assert seen is not None
     assert (seen.is_settled, seen.may_have_taken_effect) == (False, True)
-    server.kill()
     server.start()
     library.send_all(outbox, until=5)
     assert HttpAnswer.of(entry.result(0)).status == 200
@@ -65,11 +66,6 @@ def test_p2_two_processes_on_one_outbox_send_each_entry_once_while_both_live(tmp
         client.kill()
     keys = [one["key"] for one in server.seen()]
     assert len(keys) == len(set(keys)) == 60
-
-
-def _id_of(server: Server) -> int:
-    assert server._process is not None
-    return server._process.pid
 
 
 def _transport() -> object:
