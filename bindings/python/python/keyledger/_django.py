@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import Any, TypeAlias
 
+from django.core.exceptions import ImproperlyConfigured
+from django.db import connections
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
 from keyledger._course import Flowing, Held
@@ -18,6 +20,22 @@ from keyledger._native import Answer, Asked, Claim, Route
 from keyledger.asgi import run_apart
 
 Reply: TypeAlias = "HttpResponse | StreamingHttpResponse"
+
+
+def refuse_in_transaction() -> None:
+    """Asked before a claim is granted: its outcome would be stored before that of the transaction around it is known.
+
+    A commit that fails then would be an error to the first caller, and a yes to every retry. Those that a `TestCase` opens are none:
+    nobody commits them.
+    """
+    for connection in connections.all(initialized_only=True):
+        if connection.in_atomic_block and not any(block._from_testcase for block in connection.atomic_blocks[-1:]):
+            raise ImproperlyConfigured(
+                f"a view under an idempotency key was called in an open transaction of the database {connection.alias!r}: its outcome "
+                "would be stored, and told to every retry, before that has committed, and even if it never does. Where ATOMIC_REQUESTS "
+                "has opened it, put @transaction.non_atomic_requests above @idempotent and transaction.atomic into the view, or use "
+                "keyledger.django.middleware, which is around the transaction. Nothing was run."
+            )
 
 
 def lines_of(response: Any) -> list[Line]:

@@ -42,7 +42,7 @@ from django.http.request import UnreadablePostError
 
 from keyledger import _kept, asgi, wsgi
 from keyledger._course import Course, Held
-from keyledger._django import answered, run_async, spoken, whole
+from keyledger._django import answered, refuse_in_transaction, run_async, spoken, whole
 from keyledger._http import Head, LedgerOf, asked, chosen
 from keyledger._kept import RESULT, Kept
 from keyledger._native import Answer, Asked, Claim, Route
@@ -96,6 +96,10 @@ def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: ScopeOf) -> C
     """The same for one view, sync or async: below the decorators that check credentials.
 
     What the view raises is answered by Django where it has an answer, such as a 404, and settled by that status.
+
+    The outcome is stored when the view returns, so the view's own transactions have to be over by then. In one that is open around it, by
+    ATOMIC_REQUESTS or `transaction.atomic`, which might still be undone, nothing is run: `ImproperlyConfigured`. Put
+    `@transaction.non_atomic_requests` above and `with transaction.atomic():` into the view; or use the `middleware`, around all of it.
     """
     terms = _Terms(ledger, route, scope)
 
@@ -176,6 +180,7 @@ def _serve(terms: _Terms, request: HttpRequest, call: Callable[[HttpRequest], An
         return answered(told, request)
     if _is_held(request, told):
         return call(request)
+    refuse_in_transaction()
     with _kept.Asked(told.asked.rule) as granted:
         ruling = granted[RESULT]
         if isinstance(ruling, Answer):

@@ -23,6 +23,7 @@ from .stage import World
 
 settings.configure(
     ALLOWED_HOSTS=["*"],
+    DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
     DATA_UPLOAD_MAX_MEMORY_SIZE=None,
     LOGGING_CONFIG=None,
     MIDDLEWARE=["web.served_django.guard"],
