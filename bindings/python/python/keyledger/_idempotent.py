@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypedDict, overload
 
 from keyledger._binding import ALL, Rule, Rules, identify_by
+from keyledger._checked import ErrorClasses, check_codec, check_on_refused, check_operation, means_of
 from keyledger._codec import Codec, JsonCodec
 from keyledger._declared import declare
 from keyledger._kept import RESULT, Asked
@@ -16,7 +17,7 @@ from keyledger._native import Acquired, KeyId, Operation, Replay
 from keyledger._recovery import Recovery
 from keyledger._refused import Refused
 from keyledger._running import run_claimed, run_claimed_async
-from keyledger._settling import Course, Errors, Means
+from keyledger._settling import Course, Means
 from keyledger._unbegun import awaited, called_of, has_run, is_async, is_generating
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ Named = str | tuple[str, ...] | Callable[..., Any]
 class _Asks(TypedDict, total=False):
     fingerprint: Rule
     memo: Rule
-    not_done: Errors
-    final: Errors
+    not_done: ErrorClasses
+    final: ErrorClasses
     wait: Span
     codec: Codec[Any]
     heartbeat: bool
@@ -105,7 +106,8 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
             `Fingerprint`, bytes, or a JSON value. None, said on purpose: calls of one key are not compared (F7).
         memo: what to store for whoever recovers the record, up to 4 KiB: names of parameters (as a JSON object), or a callable.
         not_done: errors that mean it surely did not happen: the key is released.
-        final: errors that are a final no: stored, and told to every retry as `ReplayedFailure`, or by the codec as themselves.
+        final: errors that are a final no: stored, and told to every retry as `ReplayedFailure`, or by the codec as themselves. Where
+            a class is in one list and one that is derived from it in the other, the narrower counts.
         wait: how long to wait for another call with the key, in seconds, before `Refused`.
         on_refused: called with the `Refused` in place of raising it; what it returns is returned.
         codec: how results are stored. Default: JSON by the return annotation (`JsonCodec`).
@@ -125,8 +127,10 @@ def idempotent(*, ledger: Ledger | Callable[[], Ledger], **settings: Unpack[Sett
         ResultUnreadable: it was done, and somebody settled it with what the codec cannot read.
 
     Raises (when decorating):
-        TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back;
-            another function of the ledger whose operation has the same name and another effect.
+        TypeError: a generator function; a name that is no parameter; a return annotation that JSON cannot bring back; a class of
+            errors that is in both lists; an argument of another type; another function of the ledger whose operation has the same
+            name and another effect.
+        InvalidArgument, InvalidKey: a time, a number of attempts or a name of an operation that no ledger takes.
 
     Example:
         @keyledger.idempotent(ledger=ledger, operation="charge", effect="repeatable", scope="user_id", key="order_id")
@@ -163,8 +167,11 @@ class _Decoration:
         self.declare = declare
         self.ledger, self.operation = ledger, _declared(settings)
         self.rules = Rules(settings["scope"], settings["key"], settings.get("fingerprint", ALL), settings.get("memo"))
-        self.means = Means(settings.get("not_done", ()), settings.get("final", ()))
+        self.means = means_of(settings.get("not_done", ()), settings.get("final", ()))
         self.on_refused, self.codec = settings.get("on_refused"), settings.get("codec")
+        check_operation(self.operation, settings.get("wait"))
+        check_codec(self.codec)
+        check_on_refused(self.on_refused)
         self.heartbeat = settings.get("heartbeat", True)
         self.asks: dict[str, Any] = {"wait": settings["wait"]} if "wait" in settings else {}
 

@@ -11,13 +11,14 @@ from keyledger import (
     _native,
     _told,  # noqa: F401 # pyright: ignore[reportUnusedImport] - the native half looks it up; a child forked amid an import never could (P3)
 )
+from keyledger._checked import ErrorClasses, means_of
 from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import ByName, Declared, idempotent
 from keyledger._kept import RESULT, Asked, Kept
 from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
-from keyledger._settling import Course, Errors, Means
+from keyledger._settling import Course
 from keyledger.errors import AlreadyOpen, Unavailable
 
 if TYPE_CHECKING:
@@ -143,14 +144,15 @@ class Ledger(_native.Ledger):
         *,
         memo: bytes = b"",
         wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
+        not_done: ErrorClasses = (),
+        final: ErrorClasses = (),
         heartbeat: bool = True,
     ) -> ClaimBlock:
         """A block, `with` or `async with`, that holds the claim. Settle it inside.
 
-        Leaving by an error settles it: errors of `final` as a final no, those of `not_done` as released, all others, cancellation
-        and interrupts included, by the record's effect (AtMostOnce is parked, others are released; S8). Leaving without an error and
+        Leaving by an error settles it: errors of `final` as a final no, those of `not_done` as released (the narrower class counts, where
+        both lists have one of the error's), all others, cancellation and interrupts included, by the record's effect (AtMostOnce is parked,
+        others are released; S8). Leaving without an error and
         unsettled ends the lease at once (S2), with a `ResourceWarning`. Inside, `keyledger.current_claim()` is the claim, and its lease
         is renewed by a thread every third of it; `heartbeat=False` leaves that to you.
 
@@ -167,7 +169,7 @@ class Ledger(_native.Ledger):
         """
         terms: dict[str, Any] = {"memo": memo, "wait": wait}
         asked = (operation, scope, key, _checked(fingerprint))
-        return ClaimBlock(self, asked, terms, Means(not_done, final), heartbeat=heartbeat)
+        return ClaimBlock(self, asked, terms, means_of(not_done, final), heartbeat=heartbeat)
 
     def run(
         self,
@@ -179,8 +181,8 @@ class Ledger(_native.Ledger):
         *,
         memo: bytes = b"",
         wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
+        not_done: ErrorClasses = (),
+        final: ErrorClasses = (),
         heartbeat: bool = True,
     ) -> Response:
         """Begins the key, runs `handler(claim)` if the claim is granted, and settles it; or returns the stored response.
@@ -202,7 +204,7 @@ class Ledger(_native.Ledger):
 
         """
         asked = (operation, scope, key, _checked(fingerprint))
-        course = Course(RESPONSES, Means(not_done, final))
+        course = Course(RESPONSES, means_of(not_done, final))
         with Asked(partial(self.begin, *asked, memo=memo, wait=wait)) as granted:
             decision = granted[RESULT]
             if not isinstance(decision, Acquired):
@@ -220,8 +222,8 @@ class Ledger(_native.Ledger):
         *,
         memo: bytes = b"",
         wait: Span | None = None,
-        not_done: Errors = (),
-        final: Errors = (),
+        not_done: ErrorClasses = (),
+        final: ErrorClasses = (),
         heartbeat: bool = True,
     ) -> Response:
         """`run` on an event loop. The handler runs in a task of its own: if the caller is cancelled, it runs on, and its outcome is stored (S3).
@@ -234,7 +236,7 @@ class Ledger(_native.Ledger):
 
         """
         asked = (operation, scope, key, _checked(fingerprint))
-        course = Course(RESPONSES, Means(not_done, final))
+        course = Course(RESPONSES, means_of(not_done, final))
         with Asked(partial(self.begin_async, *asked, memo=memo, wait=wait)) as granted:
             decision = granted[RESULT] = await granted[RESULT]
             if not isinstance(decision, Acquired):

@@ -48,16 +48,24 @@ class Means(NamedTuple):
 
     def settlement(self, error: BaseException, codec: Codec[Any]) -> Settlement:
         """How a claim ends whose handler raised `error`. Whatever is in neither list goes by the record's effect."""
-        if isinstance(error, NotBegun):
+        if isinstance(error, NotBegun) or self._meaning(error) == "not_done":
             return Settlement("release")
-        if isinstance(error, self.final) and isinstance(error, Exception):
+        if self._meaning(error) == "final":
             try:
-                return Settlement("fail", (codec.encode_error(error),))
+                return Settlement("fail", (codec.encode_error(error),))  # type: ignore[arg-type] # It is an Exception.
             except Exception:
                 return Settlement("park", (_NOT_STORED,))
-        if isinstance(error, self.not_done):
-            return Settlement("release")
         return Settlement("settle_by_effect")
+
+    def _meaning(self, error: BaseException) -> str | None:
+        """The list of the narrowest class of the error that is in one: the first in the order in which Python looks up its methods."""
+        final = self.final if isinstance(error, Exception) else ()
+        for kind in type(error).__mro__:
+            if kind in self.not_done:
+                return "not_done"
+            if kind in final:
+                return "final"
+        return None
 
 
 class Course(NamedTuple):
