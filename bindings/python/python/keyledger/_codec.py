@@ -247,9 +247,11 @@ _DECODE = json.JSONDecoder().raw_decode
 class ResultNotStored(InvalidArgument):
     """The function has run, and its result could not be stored: the claim is parked, for whatever effect (S4).
 
-    `result` is what it returned, so that nothing is lost. The cause says why.
+    `result` is what it returned, so that nothing is lost. The cause says why. Its code, `result_not_stored`, is of Python's own: unlike
+    other invalid arguments, this one has been found out after the handler had run.
     """
 
+    code = "result_not_stored"
     result: Any = None
 
 

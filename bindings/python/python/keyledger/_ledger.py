@@ -19,6 +19,7 @@ from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course
+from keyledger._unbegun import awaited, has_run, is_async
 from keyledger.errors import AlreadyOpen, Unavailable
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ class Ledger(_native.Ledger):
         Raises:
             Refused: the handler was not run, and there is no answer (S9).
             ReplayedFailure: a final no is stored.
+            TypeError: the handler is async; nothing was begun.
 
         Example:
             def charge(claim: keyledger.Claim) -> keyledger.Response:
@@ -203,6 +205,8 @@ class Ledger(_native.Ledger):
             assert ledger.run(CHARGE, "user-7", "order-1034", fingerprint, charge) == first
 
         """
+        if is_async(handler):
+            raise TypeError("this handler is async: await run_async(..., handler)")
         asked = (operation, scope, key, _checked(fingerprint))
         course = Course(RESPONSES, means_of(not_done, final))
         with Asked(partial(self.begin, *asked, memo=memo, wait=wait)) as granted:
@@ -210,7 +214,8 @@ class Ledger(_native.Ledger):
             if not isinstance(decision, Acquired):
                 return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
             ran = partial(handler, decision.claim)
-            return run_claimed(granted, ran, course, partial(self.ask, *asked), heartbeat=heartbeat)  # type: ignore[no-any-return]
+            check = partial(has_run, handler, codec=RESPONSES)
+            return run_claimed(granted, ran, course, partial(self.ask, *asked), heartbeat=heartbeat, check=check)  # type: ignore[no-any-return]
 
     async def run_async(
         self,
@@ -241,7 +246,7 @@ class Ledger(_native.Ledger):
             decision = granted[RESULT] = await granted[RESULT]
             if not isinstance(decision, Acquired):
                 return course.told(decision, (scope, operation.name, key))  # type: ignore[no-any-return]
-            run = partial(handler, decision.claim)
+            run = partial(_answer, handler, decision.claim)
             ran = run_claimed_async(granted, run, course, partial(self.ask, *asked), heartbeat=heartbeat)
             return await ran  # type: ignore[no-any-return]
 
@@ -273,6 +278,11 @@ class Ledger(_native.Ledger):
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+async def _answer(handler: Callable[[Claim], Any], claim: Claim) -> Any:
+    """What the handler answers, also one that has nothing to wait for."""
+    return await awaited(handler(claim))
 
 
 def _checked(fingerprint: object) -> Any:

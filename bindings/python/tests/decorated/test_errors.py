@@ -154,7 +154,7 @@ def test_s4_a_result_that_cannot_be_stored_is_parked_and_not_lost(ledger: Ledger
     with pytest.raises(ResultNotStored, match="parked") as lost:
         call("1")
     assert lost.value.result == {"a set": {1}}
-    assert lost.value.code == "invalid_argument"
+    assert lost.value.code == "result_not_stored"
     assert stands(ledger, call.operation) == "parked"
 
 

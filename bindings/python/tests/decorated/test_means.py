@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 from typing import Any
 
 import pytest
@@ -119,3 +121,32 @@ def test_an_object_of_any_class_with_the_four_methods_is_a_codec(ledger: Ledger)
         return 1
 
     assert pay("1") == pay("1") == 1
+
+
+async def charge(_: keyledger.Claim) -> str:
+    return "charged"
+
+
+class Charging:
+    async def __call__(self, claim: keyledger.Claim) -> str:
+        return await charge(claim)
+
+
+@pytest.mark.parametrize("handler", [charge, functools.partial(charge), Charging()])
+def test_run_refuses_an_async_handler_before_anything_is_begun(ledger: Ledger, handler: Any) -> None:
+    with pytest.raises(TypeError, match="run_async"):
+        ledger.run(PAY, "ann", "1", UNCHECKED, handler)
+    assert not ledger.list().records
+
+
+def test_s8_a_coroutine_that_runs_handler_returns_is_no_answer_and_goes_by_the_effect(ledger: Ledger) -> None:
+    returns: Any = lambda claim: charge(claim)  # noqa: E731, PLW0108
+    with pytest.raises(TypeError, match="returned a coroutine, which was not run"):
+        ledger.run(Operation("pay", "repeatable"), "ann", "1", UNCHECKED, returns)
+    assert stands(ledger) == "released"
+
+
+def test_run_async_takes_a_handler_that_has_nothing_to_wait_for(ledger: Ledger) -> None:
+    handler: Any = lambda _: "charged"  # noqa: E731
+    assert asyncio.run(ledger.run_async(PAY, "ann", "1", UNCHECKED, handler)).body == b"charged"
+    assert stands(ledger) == "completed"
