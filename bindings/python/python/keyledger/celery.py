@@ -19,8 +19,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from celery import Task as _Task
 from celery.exceptions import Reject
@@ -59,6 +60,12 @@ class Settings(_Needed, Terms, total=False):
     key: Named
 
 
+class _NotRun(NamedTuple):
+    """It was this task that was refused, and not a function that it called: those raise. Threads share a task, so nothing is kept on it."""
+
+    refused: Refused
+
+
 class Task(_Task):  # type: ignore[misc]
     """A base of tasks that run once for each key. Settings come as the option `keyledger` (`Settings`).
 
@@ -79,15 +86,14 @@ class Task(_Task):  # type: ignore[misc]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the task once for its key, or tells what is stored."""
-        try:
-            return self._once(*args, **kwargs)
-        except Refused as refused:
-            if refused is not self.__dict__.pop("_refused", None):
-                raise
-            if refused.code == "in_progress":
-                raise self._later(refused) from refused
-            _logger.warning("%s %s: %s", self.name, refused.code, refused)
-            raise Reject(f"{refused.code}: {refused}", requeue=False) from refused
+        told = self._once(*args, **kwargs)
+        if not isinstance(told, _NotRun):
+            return told
+        refused = told.refused
+        if refused.code == "in_progress":
+            raise self._later(refused) from refused
+        _logger.warning("%s %s: %s", self.name, refused.code, refused)
+        raise Reject(f"{refused.code}: {refused}", requeue=False) from refused
 
     def recover(self, handler: Callable[[Claim], Any], *, limit: int = 100) -> int:
         """Hands `handler` the claims of runs whose process was lost, parked since or not, and says how many there were (section 4).
@@ -113,12 +119,7 @@ class Task(_Task):  # type: ignore[misc]
         settings: dict[str, Any] = {"operation": self.name, "scope": SINGLE, "key": self._task_id, **self.keyledger}
         ledger: Any = settings.pop("ledger")
         opened: Any = ledger if callable(ledger) else lambda: opened_here(ledger)
-        return idempotent(ledger=opened, on_refused=self._note, **settings)(self.run)
-
-    def _note(self, refused: Refused) -> Any:
-        """Remembers that it was this task which was refused, and not one that it called."""
-        self.__dict__["_refused"] = refused
-        raise refused
+        return idempotent(ledger=opened, on_refused=_NotRun, **settings)(self.run)
 
     def _task_id(self, *_args: Any, **_kwargs: Any) -> str:
         if not self.request.id:
@@ -129,11 +130,18 @@ class Task(_Task):  # type: ignore[misc]
 
 
 _opened: dict[tuple[int, str], Ledger] = {}
+_opening: dict[tuple[int, str], threading.RLock] = {}
 
 
 def opened_here(path: str | os.PathLike[str]) -> Ledger:
-    """The ledger in a file, shared, as this process has it open: a worker's child opens it for itself, after the fork (P3)."""
+    """The ledger in a file, shared, as this process has it open: a worker's child opens it for itself, after the fork (P3).
+
+    Threads whose first calls come at once get the same one.
+    """
     here = (os.getpid(), os.path.realpath(path))
-    if here not in _opened:
-        _opened[here] = keyledger.open(path, shared=True)
-    return _opened[here]
+    # A lock for each process: a child that is forked in the middle of this finds its parent's taken, for ever. Whoever is interrupted
+    # by a handler of signals that comes here as well does not wait for itself.
+    with _opening.setdefault(here, threading.RLock()):
+        if here not in _opened:
+            _opened[here] = keyledger.open(path, shared=True)
+        return _opened[here]
