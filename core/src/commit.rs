@@ -221,7 +221,7 @@ impl Commits {
             followers.push(next.clone());
             overlay = next.play(overlay);
         }
-        self.store.commit(&overlay.into_writes()).map_err(Arc::new)
+        self.store.commit(overlay.into_writes()).map_err(Arc::new)
     }
 
     /// Gives the lead to the first who waits and can take it; to the pump, if only futures wait; else to whoever comes next.

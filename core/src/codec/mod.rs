@@ -23,7 +23,8 @@ use crate::machine::record::Record;
 
 /// The record as it is stored: one version byte, the key id, then that version's bytes.
 pub(crate) fn encode_record(id: &KeyId, record: &Record) -> Vec<u8> {
-    let mut bytes = vec![v1::VERSION];
+    let mut bytes = Vec::with_capacity(v1::bytes_about(record));
+    bytes.push(v1::VERSION);
     bytes.extend_from_slice(&id.to_bytes());
     v1::encode(record, bytes)
 }

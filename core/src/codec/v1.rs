@@ -2,7 +2,7 @@
 //!
 //! They are not the machine's own types: those may change with the rules, these may not (docs/format.md).
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::DecodeError;
 use crate::fingerprint::Fingerprint;
@@ -23,7 +23,7 @@ struct WireRecord<'a> {
     first_granted: WireStamp,
     /// Lease, retention, tombstone time: milliseconds.
     terms: (u64, u64, u64),
-    #[serde(borrow)]
+    #[serde(borrow, serialize_with = "in_one_piece")]
     memo: &'a [u8],
     #[serde(borrow)]
     steps: Vec<(&'a str, &'a [u8])>,
@@ -89,8 +89,22 @@ struct WireResponse<'a> {
 
 #[derive(Serialize, Deserialize)]
 enum WireBody<'a> {
-    Stored(&'a [u8]),
+    Stored(#[serde(serialize_with = "in_one_piece")] &'a [u8]),
     Omitted(u64, [u8; 32]),
+}
+
+/// Writes the same as serde does by itself, which goes from byte to byte.
+fn in_one_piece<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_bytes(bytes)
+}
+
+/// Room for most records with their key ids.
+pub(super) fn bytes_about(record: &Record) -> usize {
+    let body = match &record.state {
+        State::Completed(response, _) | State::Failed(response, _) => response.stored_bytes().map_or(0, <[u8]>::len),
+        State::InProgress { .. } | State::Released(_) | State::Parked { .. } | State::Tombstone(_) => 0,
+    };
+    256 + body + record.memo.len()
 }
 
 /// Appends the record to `bytes`.

@@ -12,7 +12,7 @@ pub(super) trait Stand: Send + Sync {
     fn before_snapshot(&self) {}
 
     /// In the place of a commit, which goes on to `inner` as it likes.
-    fn commit(&self, inner: &MemoryStore, writes: &Writes) -> Result<(), CommitError>;
+    fn commit(&self, inner: &MemoryStore, writes: Writes) -> Result<(), CommitError>;
 }
 
 /// A store in memory, and who stands before it.
@@ -33,7 +33,7 @@ impl<S: Stand> Store for Double<S> {
         self.inner.snapshot()
     }
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         self.stand.commit(&self.inner, writes)
     }
 

@@ -1,7 +1,5 @@
 //! What work sees and changes: the last committed state, the batch so far, and its own writes over both.
 
-use std::collections::BTreeMap;
-use std::mem;
 use std::sync::Arc;
 
 use crate::store::merge::scan_with;
@@ -11,30 +9,41 @@ use crate::store::{Change, KeyRange, Snapshot, Space, StoreError, Visit, Writes}
 pub(crate) struct Overlay {
     base: Arc<dyn Snapshot>,
     batch: Writes,
-    own: Writes,
+    /// What the batch said of each key that the work being played has changed, oldest change first.
+    before: Vec<(Space, Vec<u8>, Option<Change>)>,
 }
 
 impl Overlay {
     pub(super) fn new(base: Arc<dyn Snapshot>) -> Self {
-        Self { base, batch: Writes::default(), own: Writes::default() }
+        Self { base, batch: Writes::default(), before: Vec::new() }
     }
 
     pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
-        self.own.put(space, key, value);
+        self.change(space, key, Some(value));
     }
 
     pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
-        self.own.delete(space, key);
+        self.change(space, key, None);
     }
 
-    /// Adds the writes of the work that was just played to the batch.
+    fn change(&mut self, space: Space, key: Vec<u8>, change: Change) {
+        let before = self.batch.set(space, key.clone(), change);
+        self.before.push((space, key, before));
+    }
+
+    /// The writes of the work that was just played stay in the batch.
     pub(super) fn keep(&mut self) {
-        self.batch.absorb(mem::take(&mut self.own));
+        self.before.clear();
     }
 
     /// Throws away the writes of the work that was just played.
     pub(super) fn discard(&mut self) {
-        self.own = Writes::default();
+        while let Some((space, key, before)) = self.before.pop() {
+            match before {
+                Some(change) => drop(self.batch.set(space, key, change)),
+                None => self.batch.unset(space, &key),
+            }
+        }
     }
 
     /// The batch's writes; the snapshot is let go, so that the commit need not keep its pages.
@@ -45,7 +54,7 @@ impl Overlay {
 
 impl Snapshot for Overlay {
     fn get(&self, space: Space, key: &[u8], read: &mut dyn FnMut(&[u8])) -> Result<bool, StoreError> {
-        match self.own.get(space, key).or_else(|| self.batch.get(space, key)) {
+        match self.batch.get(space, key) {
             Some(Some(value)) => {
                 read(value);
                 Ok(true)
@@ -56,14 +65,7 @@ impl Snapshot for Overlay {
     }
 
     fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
-        let mut changes: BTreeMap<&[u8], &Change> = BTreeMap::new();
-        for writes in [&self.batch, &self.own] {
-            changes.extend(writes.of(space).range::<[u8], _>(range).map(|(key, change)| (key.as_slice(), change)));
-        }
-        if changes.is_empty() {
-            return self.base.scan(space, range, visit);
-        }
-        let changes = changes.into_iter().map(|(key, change)| (key, change.as_deref()));
+        let changes = self.batch.of(space).range::<[u8], _>(range).map(|(key, change)| (key, change.as_deref()));
         scan_with(&*self.base, space, range, changes, visit)
     }
 }

@@ -35,7 +35,7 @@ impl Stand for Sluggard {
         thread::yield_now();
     }
 
-    fn commit(&self, inner: &MemoryStore, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, inner: &MemoryStore, writes: Writes) -> Result<(), CommitError> {
         assert!(!self.busy.swap(true, Ordering::SeqCst), "two commits at once");
         thread::yield_now();
         let refused = writes.get(Space::Rows, b"bad").is_some();

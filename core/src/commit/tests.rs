@@ -19,7 +19,7 @@ struct Counter {
 }
 
 impl Stand for Counter {
-    fn commit(&self, inner: &MemoryStore, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, inner: &MemoryStore, writes: Writes) -> Result<(), CommitError> {
         self.commits.fetch_add(u64::from(!writes.is_empty()), Ordering::SeqCst);
         match self.refuse.load(Ordering::SeqCst) {
             0 => inner.commit(writes),
@@ -195,12 +195,14 @@ mod overlays {
         for key in [b"a", b"b", b"c", b"d"] {
             base.put(Space::Rows, key.to_vec(), b"base".to_vec());
         }
-        store.commit(&base).unwrap();
+        store.commit(base).unwrap();
         let mut overlay = Overlay::new(store.snapshot().unwrap());
         overlay.put(Space::Rows, b"b".to_vec(), b"batch".to_vec());
         overlay.delete(Space::Rows, b"c".to_vec());
         overlay.put(Space::Rows, b"e".to_vec(), b"batch".to_vec());
         overlay.keep();
+        overlay.put(Space::Rows, b"aa".to_vec(), b"changed once more".to_vec());
+        overlay.put(Space::Rows, b"c".to_vec(), b"changed once more".to_vec());
         overlay.put(Space::Rows, b"aa".to_vec(), b"own".to_vec());
         overlay.delete(Space::Rows, b"e".to_vec());
         overlay.put(Space::Rows, b"c".to_vec(), b"own".to_vec());

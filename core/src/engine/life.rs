@@ -287,5 +287,5 @@ fn salt_of(store: &dyn Store, entropy: Option<&dyn Entropy>) -> Result<Salt, Eng
 fn store_row(store: &dyn Store, space: Space, key: Vec<u8>, value: Vec<u8>) -> Result<(), EngineError> {
     let mut writes = Writes::default();
     writes.put(space, key, value);
-    store.commit(&writes).map_err(|error| EngineError::Commit(Arc::new(error)))
+    store.commit(writes).map_err(|error| EngineError::Commit(Arc::new(error)))
 }

@@ -120,7 +120,8 @@ impl Log {
 
     /// The record that `writes` become at the log's end.
     pub(super) fn record(&self, writes: &Writes) -> Vec<u8> {
-        let mut record = vec![0; HEAD];
+        let mut record = Vec::with_capacity(HEAD + payload_bytes(writes) + position(SECTOR));
+        record.resize(HEAD, 0);
         for space in Space::ALL {
             for (key, change) in writes.of(space) {
                 record.push(space as u8);
@@ -278,6 +279,12 @@ impl Log {
 
 fn position(at: u64) -> usize {
     usize::try_from(at).expect("the log is short")
+}
+
+/// How long a record's payload is.
+fn payload_bytes(writes: &Writes) -> usize {
+    let changes = Space::ALL.into_iter().flat_map(|space| writes.of(space));
+    changes.map(|(key, change)| 2 + 4 + key.len() + change.as_ref().map_or(0, |value| 4 + value.len())).sum()
 }
 
 fn push_framed(record: &mut Vec<u8>, bytes: &[u8]) {

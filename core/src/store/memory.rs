@@ -50,28 +50,28 @@ impl MemoryStore {
 }
 
 impl Image {
-    fn with(&self, writes: &Writes) -> Image {
+    fn with(&self, writes: Writes) -> Image {
         let mut image = self.clone();
-        for space in Space::ALL {
-            for (key, change) in writes.of(space) {
+        for (space, changes) in writes.into_spaces() {
+            for (key, change) in changes {
                 image.apply(space, key, change);
             }
         }
         image
     }
 
-    fn apply(&mut self, space: Space, key: &[u8], change: &Change) {
+    fn apply(&mut self, space: Space, key: Vec<u8>, change: Change) {
         let map = &mut self.maps[space as usize];
-        if let Some(old) = map.get(key) {
-            self.bytes -= size(key, old);
+        if let Some(old) = map.get(&key) {
+            self.bytes -= size(&key, old);
         }
         match change {
             Some(value) => {
-                self.bytes += size(key, value);
-                map.insert_mut(key.to_vec(), value.clone());
+                self.bytes += size(&key, &value);
+                map.insert_mut(key, value);
             }
             None => {
-                map.remove_mut(key);
+                map.remove_mut(&key);
             }
         }
     }
@@ -88,7 +88,7 @@ impl Store for MemoryStore {
         Ok(Arc::new(MemorySnapshot { image: state.image.clone(), health: Arc::clone(&state.health) }))
     }
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         let mut state = self.state_mut();
         state.health.check().map_err(CommitError::NotStored)?;
         state.image = state.image.with(writes);

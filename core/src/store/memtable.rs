@@ -3,6 +3,7 @@
 //! Versions are never taken away: when the log has been moved into the tree, the whole table is replaced.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
@@ -38,15 +39,15 @@ impl Versions {
 
 impl Memtable {
     /// Adds what commit `number` changed. Snapshots of earlier commits do not see it.
-    pub(super) fn add(&self, number: u64, writes: &Writes) {
+    pub(super) fn add(&self, number: u64, writes: Writes) {
         let mut spaces = self.spaces.write().unwrap_or_else(PoisonError::into_inner);
-        for space in Space::ALL {
-            for (key, change) in writes.of(space) {
-                let version = (number, change.clone());
-                match spaces[space as usize].get_mut(key) {
-                    Some(versions) => versions.later.push(version),
-                    None => {
-                        spaces[space as usize].insert(key.clone(), Versions { first: version, later: Vec::new() });
+        for (space, changes) in writes.into_spaces() {
+            for (key, change) in changes {
+                let version = (number, change);
+                match spaces[space as usize].entry(key) {
+                    Entry::Occupied(versions) => versions.into_mut().later.push(version),
+                    Entry::Vacant(place) => {
+                        place.insert(Versions { first: version, later: Vec::new() });
                     }
                 }
             }
@@ -72,10 +73,10 @@ impl Memtable {
     }
 
     /// What every key has become, and `more` after that.
-    pub(super) fn latest_and(&self, more: Option<&Writes>) -> Writes {
+    pub(super) fn latest_and(&self, more: Option<Writes>) -> Writes {
         let mut writes = self.latest();
         if let Some(more) = more {
-            writes.absorb(more.clone());
+            writes.absorb(more);
         }
         writes
     }

@@ -62,11 +62,21 @@ pub(crate) struct Writes {
 
 impl Writes {
     pub(crate) fn put(&mut self, space: Space, key: Vec<u8>, value: Vec<u8>) {
-        self.spaces[space as usize].insert(key, Some(value));
+        self.set(space, key, Some(value));
     }
 
     pub(crate) fn delete(&mut self, space: Space, key: Vec<u8>) {
-        self.spaces[space as usize].insert(key, None);
+        self.set(space, key, None);
+    }
+
+    /// Changes a key, and returns what these writes said of it before.
+    pub(crate) fn set(&mut self, space: Space, key: Vec<u8>, change: Change) -> Option<Change> {
+        self.spaces[space as usize].insert(key, change)
+    }
+
+    /// From now on these writes do not touch the key.
+    pub(crate) fn unset(&mut self, space: Space, key: &[u8]) {
+        self.spaces[space as usize].remove(key);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -81,6 +91,11 @@ impl Writes {
     /// The changes of one space in key order.
     pub(crate) fn of(&self, space: Space) -> &BTreeMap<Vec<u8>, Change> {
         &self.spaces[space as usize]
+    }
+
+    /// The same, given away, space by space.
+    pub(crate) fn into_spaces(self) -> impl Iterator<Item = (Space, BTreeMap<Vec<u8>, Change>)> {
+        Space::ALL.into_iter().zip(self.spaces)
     }
 
     /// Adds `later`, which wins where both touch a key.
@@ -177,7 +192,7 @@ pub(crate) trait Store: Send + Sync {
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError>;
 
     /// Applies all of `writes` and syncs. On `Ok` they survive a kill and a loss of power.
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError>;
+    fn commit(&self, writes: Writes) -> Result<(), CommitError>;
 
     /// Length of the file in bytes, without walking it.
     fn file_bytes(&self) -> Result<u64, StoreError>;

@@ -231,7 +231,7 @@ impl Store for RedbStore {
         self.state().engine()?.snapshot()
     }
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         self.state().engine().map_err(CommitError::NotStored)?.commit(writes)
     }
 

@@ -106,7 +106,7 @@ fn a_new_store_is_empty(subject: &Subject) {
 
 fn what_is_committed_is_read_from_its_space_alone(subject: &Subject) {
     for space in Space::ALL {
-        subject.store.commit(&put(space, b"key", format!("{space:?}").as_bytes())).unwrap();
+        subject.store.commit(put(space, b"key", format!("{space:?}").as_bytes())).unwrap();
     }
     let snapshot = subject.store.snapshot().unwrap();
     for space in Space::ALL {
@@ -125,7 +125,7 @@ fn a_snapshot_stays_as_it_is_while_commits_go_on(subject: &Subject) {
         if round > 0 {
             writes.delete(Space::Records, vec![round - 1]);
         }
-        subject.store.commit(&writes).unwrap();
+        subject.store.commit(writes).unwrap();
         taken.push((round, subject.store.snapshot().unwrap()));
     }
     for (round, snapshot) in taken {
@@ -137,31 +137,31 @@ fn a_snapshot_stays_as_it_is_while_commits_go_on(subject: &Subject) {
 fn a_delete_removes_one_key_and_of_a_missing_key_does_nothing(subject: &Subject) {
     let mut writes = put(Space::Rows, b"a", b"1");
     writes.put(Space::Rows, b"b".to_vec(), b"2".to_vec());
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     let mut writes = Writes::default();
     writes.delete(Space::Rows, b"a".to_vec());
     writes.delete(Space::Rows, b"missing".to_vec());
     writes.delete(Space::Meta, b"b".to_vec());
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     assert_eq!(all(&*subject.store.snapshot().unwrap(), Space::Rows), [(b"b".to_vec(), b"2".to_vec())]);
 }
 
 fn the_later_write_to_a_key_wins(subject: &Subject) {
     let mut writes = put(Space::Meta, b"key", b"first");
     writes.absorb(put(Space::Meta, b"key", b"second"));
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     assert_eq!(get(&*subject.store.snapshot().unwrap(), Space::Meta, b"key"), Some(b"second".to_vec()));
     let mut writes = Writes::default();
     writes.delete(Space::Meta, b"key".to_vec());
     writes.absorb(put(Space::Meta, b"key", b"third"));
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     assert_eq!(get(&*subject.store.snapshot().unwrap(), Space::Meta, b"key"), Some(b"third".to_vec()));
 }
 
 fn an_empty_key_and_an_empty_value_are_stored(subject: &Subject) {
     let mut writes = put(Space::Rows, b"", b"of the empty key");
     writes.put(Space::Rows, b"k".to_vec(), Vec::new());
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     let snapshot = subject.store.snapshot().unwrap();
     assert_eq!(get(&*snapshot, Space::Rows, b""), Some(b"of the empty key".to_vec()));
     assert_eq!(get(&*snapshot, Space::Rows, b"k"), Some(Vec::new()));
@@ -170,17 +170,17 @@ fn an_empty_key_and_an_empty_value_are_stored(subject: &Subject) {
 fn a_value_of_a_mebibyte_comes_back_byte_for_byte(subject: &Subject) {
     let mut dice = Dice(1);
     let value: Vec<u8> = (0..1 << 20).map(|_| dice.byte()).collect();
-    subject.store.commit(&put(Space::Records, b"big", &value)).unwrap();
+    subject.store.commit(put(Space::Records, b"big", &value)).unwrap();
     assert!(get(&*subject.store.snapshot().unwrap(), Space::Records, b"big") == Some(value));
 }
 
 fn a_closed_store_answers_closed_and_reopens_with_its_content(subject: &Subject) {
     let store = &subject.store;
-    store.commit(&put(Space::Records, b"key", b"value")).unwrap();
+    store.commit(put(Space::Records, b"key", b"value")).unwrap();
     store.close().unwrap();
     assert!(matches!(store.snapshot(), Err(StoreError::Closed)));
-    assert!(matches!(store.commit(&put(Space::Meta, b"", b"")), Err(CommitError::NotStored(StoreError::Closed))));
-    assert!(matches!(store.commit(&Writes::default()), Err(CommitError::NotStored(StoreError::Closed))));
+    assert!(matches!(store.commit(put(Space::Meta, b"", b"")), Err(CommitError::NotStored(StoreError::Closed))));
+    assert!(matches!(store.commit(Writes::default()), Err(CommitError::NotStored(StoreError::Closed))));
     assert!(matches!(store.file_bytes(), Err(StoreError::Closed)));
     assert!(matches!(store.report(), Err(StoreError::Closed)));
     assert!(matches!(store.compact(), Err(StoreError::Closed)));
@@ -196,7 +196,7 @@ fn closing_twice_and_reopening_an_open_store_are_no_errors(subject: &Subject) {
     subject.store.close().unwrap();
     subject.store.reopen().unwrap();
     subject.store.reopen().unwrap();
-    subject.store.commit(&put(Space::Meta, b"key", b"value")).unwrap();
+    subject.store.commit(put(Space::Meta, b"key", b"value")).unwrap();
 }
 
 fn a_snapshot_of_before_the_close_is_closed_even_after_reopening(subject: &Subject) {
@@ -210,7 +210,7 @@ fn a_snapshot_of_before_the_close_is_closed_even_after_reopening(subject: &Subje
 
 fn compacting_waits_for_no_snapshot(subject: &Subject) {
     for round in 0_u8..50 {
-        subject.store.commit(&put(Space::Records, &[round], &[round; 5000])).unwrap();
+        subject.store.commit(put(Space::Records, &[round], &[round; 5000])).unwrap();
     }
     let snapshot = subject.store.snapshot().unwrap();
     assert!(matches!(subject.store.compact(), Err(StoreError::Busy)));
@@ -218,7 +218,7 @@ fn compacting_waits_for_no_snapshot(subject: &Subject) {
     drop(snapshot);
     subject.store.compact().unwrap();
     assert!(all(&*subject.store.snapshot().unwrap(), Space::Records) == before);
-    subject.store.commit(&put(Space::Records, b"after", b"")).unwrap();
+    subject.store.commit(put(Space::Records, b"after", b"")).unwrap();
 }
 
 fn a_copy_holds_what_the_snapshot_shows(subject: &Subject) {
@@ -227,9 +227,9 @@ fn a_copy_holds_what_the_snapshot_shows(subject: &Subject) {
         let space = Space::ALL[number as usize % 4];
         writes.put(space, number.to_be_bytes().to_vec(), vec![number.to_be_bytes()[3]; 2000]);
     }
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     let snapshot = subject.store.snapshot().unwrap();
-    subject.store.commit(&put(Space::Rows, b"later", b"not in the copy")).unwrap();
+    subject.store.commit(put(Space::Rows, b"later", b"not in the copy")).unwrap();
     let path = subject.folder.path().join("copy");
     subject.store.copy_to(&*snapshot, &path, [9; 16]).unwrap();
 
@@ -252,8 +252,8 @@ fn a_copy_leaves_a_path_that_exists_alone(subject: &Subject) {
 
 fn threads_read_while_one_commits(subject: &Subject) {
     let store = &subject.store;
-    store.commit(&put(Space::Records, b"left", &[0])).unwrap();
-    store.commit(&put(Space::Records, b"right", &[0])).unwrap();
+    store.commit(put(Space::Records, b"left", &[0])).unwrap();
+    store.commit(put(Space::Records, b"right", &[0])).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -271,7 +271,7 @@ fn threads_read_while_one_commits(subject: &Subject) {
         for round in 1..=100 {
             let mut writes = put(Space::Records, b"left", &[round]);
             writes.put(Space::Records, b"right".to_vec(), vec![round]);
-            store.commit(&writes).unwrap();
+            store.commit(writes).unwrap();
             let seen = get(&*store.snapshot().unwrap(), Space::Records, b"left");
             assert_eq!(seen, Some(vec![round]), "what was committed is seen at once");
         }
@@ -281,13 +281,13 @@ fn threads_read_while_one_commits(subject: &Subject) {
 fn bytes_are_counted(subject: &Subject) {
     let store = &subject.store;
     let before = store.report().unwrap().stored_bytes;
-    store.commit(&put(Space::Records, &[1; 10], &vec![2; 90_000])).unwrap();
+    store.commit(put(Space::Records, &[1; 10], &vec![2; 90_000])).unwrap();
     let report = store.report().unwrap();
     let stored = report.stored_bytes - before;
     assert!((90_010..90_100).contains(&stored), "{stored}");
     assert_eq!(report.file_bytes, store.file_bytes().unwrap());
     let sum = report.stored_bytes + report.overhead_bytes + report.free_bytes + report.leaked_bytes;
     assert_eq!(sum, report.file_bytes, "{report:?}");
-    store.commit(&put(Space::Records, &[1; 10], &[])).unwrap();
+    store.commit(put(Space::Records, &[1; 10], &[])).unwrap();
     assert!(store.report().unwrap().stored_bytes < before + 100);
 }

@@ -19,7 +19,7 @@ pub(super) trait Front: Send + Sync + Debug {
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError>;
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError>;
+    fn commit(&self, writes: Writes) -> Result<(), CommitError>;
 
     fn file_bytes(&self) -> Result<u64, StoreError>;
 

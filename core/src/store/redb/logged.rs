@@ -48,19 +48,20 @@ impl Writer {
         found.make_durable().map_err(OpenError::Unavailable)?;
         let Found { log, full, recent } = found;
         let mut writer = Writer { log, full: None, recent: Arc::default(), last: 0 };
-        for writes in &full {
+        let is_full = !full.is_empty();
+        for writes in full {
             writer.add(writes);
         }
-        if !full.is_empty() {
+        if is_full {
             writer.full = Some(std::mem::take(&mut writer.recent));
         }
-        for writes in &recent {
+        for writes in recent {
             writer.add(writes);
         }
         Ok(writer)
     }
 
-    fn add(&mut self, writes: &Writes) {
+    fn add(&mut self, writes: Writes) {
         self.last += 1;
         self.recent.add(self.last, writes);
     }
@@ -123,7 +124,7 @@ impl Front for Logged {
     }
 
     /// Appends to the log; where a half of it is full, goes on in the other. What no log could hold goes into the tree at once.
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         if writes.is_empty() {
             return Ok(());
         }
@@ -176,9 +177,9 @@ impl Front for Logged {
 impl LogAndTree {
     /// Appends to the log. Whether a half of it is full now, and is to be moved into the tree.
     #[expect(clippy::similar_names, reason = "a writer writes writes")]
-    fn append(&self, writes: &Writes) -> Result<bool, CommitError> {
+    fn append(&self, writes: Writes) -> Result<bool, CommitError> {
         let mut writer = self.writer();
-        let mut record = writer.log.record(writes);
+        let mut record = writer.log.record(&writes);
         if Log::can_never_hold(&record) {
             writer = self.wait_for_mover(writer).map_err(CommitError::NotStored)?;
             self.move_all(&mut writer, Some(writes))?;
@@ -189,7 +190,7 @@ impl LogAndTree {
             writer = self.wait_for_mover(writer).map_err(CommitError::NotStored)?;
             writer.log.begin_generation();
             writer.full = Some(std::mem::take(&mut writer.recent));
-            record = writer.log.record(writes);
+            record = writer.log.record(&writes);
         }
         if let Err(error) = writer.log.append(&record) {
             self.engine.poison();
@@ -219,7 +220,7 @@ impl LogAndTree {
     }
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again.
-    fn move_all(&self, writer: &mut Writer, more: Option<&Writes>) -> Result<(), CommitError> {
+    fn move_all(&self, writer: &mut Writer, more: Option<Writes>) -> Result<(), CommitError> {
         let moved = writer.recent.latest_and(more);
         self.engine.commit(&moved, writer.log.generation() + 1)?;
         writer.log.begin_generation();

@@ -35,7 +35,7 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    fn of(records: &[Writes]) -> Self {
+    fn of(records: Vec<Writes>) -> Self {
         let (table, mut last) = (Memtable::default(), 0);
         for writes in records {
             last += 1;
@@ -50,7 +50,7 @@ impl Look {
     pub(super) fn start(file: Arc<dyn Disk>, cache_bytes: usize) -> Result<Look, OpenError> {
         let veil = Arc::new(Veil::over(Arc::clone(&file)).map_err(OpenError::Unavailable)?);
         let (engine, Found { full, recent, .. }) = Engine::start(veil, cache_bytes, region::read_log)?;
-        let log = [Table::of(&full), Table::of(&recent)];
+        let log = [Table::of(full), Table::of(recent)];
         let look = Look { engine, file, log, view: RwLock::default() };
         look.show()?;
         Ok(look)
@@ -82,7 +82,7 @@ impl Front for Look {
         view.map(|view| view as Arc<dyn Snapshot>).ok_or(StoreError::Poisoned)
     }
 
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         if writes.is_empty() { Ok(()) } else { Err(CommitError::NotStored(StoreError::LookedAt)) }
     }
 

@@ -68,21 +68,18 @@ impl Shared {
         let Found { log, full, recent } = found;
         let reader = Reader { log, table: Arc::default(), last: 0, is_marked: false, is_unsynced: others };
         let shared = Shared { engine, peers, reader: Mutex::new(reader) };
-        shared.take_in(&full, &recent)?;
+        shared.take_in(full, recent)?;
         Ok(shared)
     }
 
     /// Puts what was found in the log into the table. A half that is full goes into the tree: here, a generation ends with that.
-    fn take_in(&self, full: &[Writes], recent: &[Writes]) -> Result<(), OpenError> {
+    fn take_in(&self, full: Vec<Writes>, recent: Vec<Writes>) -> Result<(), OpenError> {
         let mut reader = self.reader();
-        for writes in full.iter().chain(recent) {
+        let is_full = !full.is_empty();
+        for writes in full.into_iter().chain(recent) {
             reader.add(writes);
         }
-        if full.is_empty() {
-            Ok(())
-        } else {
-            self.move_all(&mut reader, None).map_err(|error| error.into_cause().into())
-        }
+        if is_full { self.move_all(&mut reader, None).map_err(|error| error.into_cause().into()) } else { Ok(()) }
     }
 
     fn reader(&self) -> MutexGuard<'_, Reader> {
@@ -117,7 +114,7 @@ impl Shared {
     }
 
     /// One commit of the tree: all that the log holds, and `more` after it. The log begins again. Only in this process's turn.
-    fn move_all(&self, reader: &mut Reader, more: Option<&Writes>) -> Result<(), CommitError> {
+    fn move_all(&self, reader: &mut Reader, more: Option<Writes>) -> Result<(), CommitError> {
         if !reader.is_marked {
             reader.log.append_mark().map_err(|error| CommitError::NotStored(self.failed(error)))?;
             reader.is_marked = true;
@@ -146,14 +143,14 @@ impl Shared {
         Ok(())
     }
 
-    fn append(&self, reader: &mut Reader, writes: &Writes) -> Result<(), CommitError> {
-        let mut record = reader.log.record(writes);
+    fn append(&self, reader: &mut Reader, writes: Writes) -> Result<(), CommitError> {
+        let mut record = reader.log.record(&writes);
         if Log::can_never_hold(&record) {
             return self.move_all(reader, Some(writes));
         }
         if !reader.log.has_room_for(&record) {
             self.move_all(reader, None)?;
-            record = reader.log.record(writes);
+            record = reader.log.record(&writes);
         }
         let appended =
             if reader.is_unsynced { reader.log.append_after_others(&record) } else { reader.log.append(&record) };
@@ -175,7 +172,7 @@ impl Shared {
 }
 
 impl Reader {
-    fn add(&mut self, writes: &Writes) {
+    fn add(&mut self, writes: Writes) {
         self.is_marked = writes.is_empty();
         self.last += 1;
         self.table.add(self.last, writes);
@@ -184,7 +181,7 @@ impl Reader {
     /// Reads what others have appended to this generation.
     fn read_on(&mut self) -> Result<(), StoreError> {
         while let Some(writes) = self.log.read_next().map_err(StoreError::Io)? {
-            self.add(&writes);
+            self.add(writes);
             self.is_unsynced = true;
         }
         Ok(())
@@ -226,7 +223,7 @@ impl Front for Shared {
     }
 
     /// Only in this process's turn, in which the snapshot was taken that the writes follow from.
-    fn commit(&self, writes: &Writes) -> Result<(), CommitError> {
+    fn commit(&self, writes: Writes) -> Result<(), CommitError> {
         let mut reader = self.reader();
         if writes.is_empty() {
             return self.sync(&mut reader).map_err(CommitError::Open);

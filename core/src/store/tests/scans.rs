@@ -16,7 +16,7 @@ pub(super) fn scans_keep_to_their_bounds(subject: &Subject) {
             writes.put(space, key.to_vec(), key.to_vec());
         }
     }
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     let snapshot = subject.store.snapshot().unwrap();
     let ends: [&[u8]; 9] = [b"", b"\0", b"a", b"a\0", b"aa", b"b", b"c", b"\xff", b"\xff\xff\xff"];
     let bounds = || ends.into_iter().flat_map(|end| [Included(end), Excluded(end)]).chain([Unbounded]);
@@ -48,7 +48,7 @@ pub(super) fn a_scan_ends_where_its_visitor_breaks(subject: &Subject) {
     for key in 0_u8..100 {
         writes.put(Space::Expiry, vec![key], vec![]);
     }
-    subject.store.commit(&writes).unwrap();
+    subject.store.commit(writes).unwrap();
     let mut seen = Vec::new();
     let mut visit = |key: &[u8], _: &[u8]| {
         seen.push(key[0]);
@@ -76,7 +76,7 @@ pub(super) fn random_commits_leave_what_a_plain_map_has(subject: &Subject) {
                 model.insert((space, key), value);
             }
         }
-        subject.store.commit(&writes).unwrap();
+        subject.store.commit(writes).unwrap();
         if dice.below(10) == 0 {
             subject.store.close().unwrap();
             subject.store.reopen().unwrap();
@@ -111,7 +111,7 @@ pub(super) fn random_scans_find_what_a_plain_map_finds(subject: &Subject) {
                 model.insert(key, value);
             }
         }
-        subject.store.commit(&writes).unwrap();
+        subject.store.commit(writes).unwrap();
         held.push((subject.store.snapshot().unwrap(), model.clone()));
         if held.len() > 4 {
             held.remove(dice.below(4));

@@ -80,7 +80,7 @@ fn p5_creation_stopped_at_any_sync_is_started_over() {
             let disk = FakeDisk::of(disk.crash(crash));
             let store = open_disk(&disk).unwrap_or_else(|error| panic!("sync {sync}, {crash:?}: {error}"));
             assert_eq!(rows(&store), []);
-            store.commit(&put(b"key", b"value")).unwrap();
+            store.commit(put(b"key", b"value")).unwrap();
             drop(store);
             assert_eq!(rows(&open_disk(&FakeDisk::of(disk.crash(Crash::LosesAll))).unwrap()).len(), 1);
         }

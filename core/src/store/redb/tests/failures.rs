@@ -13,13 +13,13 @@ fn prepared() -> (FakeDisk, RedbStore) {
     let disk = FakeDisk::new();
     let store = open_disk(&disk).unwrap();
     for number in 0..6 {
-        store.commit(&step(number)).unwrap();
+        store.commit(step(number)).unwrap();
     }
     (disk, store)
 }
 
 fn is_poisoned(store: &RedbStore) -> bool {
-    let commit = store.commit(&put(b"key", b""));
+    let commit = store.commit(put(b"key", b""));
     let all = [
         matches!(store.snapshot(), Err(StoreError::Poisoned)),
         matches!(commit, Err(CommitError::NotStored(StoreError::Poisoned))),
@@ -60,12 +60,12 @@ fn every_call_of_a_commit_fails(filling: usize, big: usize) -> Answers {
         let (disk, store) = prepared();
         let mut filler = Writes::default();
         filler.put(Space::Rows, b"filler".to_vec(), vec![1; filling]);
-        store.commit(&filler).unwrap();
+        store.commit(filler).unwrap();
         let snapshot = store.snapshot().unwrap();
         disk.fail_call(call);
         let mut writes = step(6);
         writes.put(Space::Records, b"big".to_vec(), vec![6; big]);
-        let answer = store.commit(&writes);
+        let answer = store.commit(writes);
         if !disk.has_failed() {
             answer.unwrap();
             break;
@@ -89,7 +89,7 @@ fn every_call_of_a_commit_fails(filling: usize, big: usize) -> Answers {
         found.retain(|(key, _)| key != b"big");
         let after = found == after_step(6);
         assert!(if answer.is_ok() { after } else { before || (!nothing_stored && after) }, "call {call}");
-        store.commit(&put(b"again", b"")).unwrap();
+        store.commit(put(b"again", b"")).unwrap();
     }
     answers
 }
@@ -100,7 +100,7 @@ fn s7_a_read_that_fails_is_told_and_reopening_heals() {
     drop(store);
     let store = open_disk(&disk).unwrap();
     // Nothing but the root is in memory yet.
-    store.commit(&put(b"zzz", &vec![1; 20_000])).unwrap();
+    store.commit(put(b"zzz", &vec![1; 20_000])).unwrap();
     drop(store);
     let store = open_disk(&disk).unwrap();
     let snapshot = store.snapshot().unwrap();
@@ -118,7 +118,7 @@ fn s7_a_read_that_fails_is_told_and_reopening_heals() {
 fn s7_a_poisoned_store_can_be_closed_and_writes_nothing_then() {
     let (disk, store) = prepared();
     disk.stop_at_sync(1);
-    assert!(matches!(store.commit(&step(6)), Err(CommitError::Open(_))));
+    assert!(matches!(store.commit(step(6)), Err(CommitError::Open(_))));
     let before = disk.counts();
     assert!(store.close().is_err(), "the disk is gone, and closing it fails too");
     assert_eq!(disk.counts().writes, before.writes);
@@ -149,7 +149,7 @@ fn s6_what_a_failed_sync_has_lost_is_written_once_more() {
 fn an_empty_commit_does_not_touch_the_disk() {
     let (disk, store) = prepared();
     let before = disk.counts();
-    store.commit(&Writes::default()).unwrap();
+    store.commit(Writes::default()).unwrap();
     assert_eq!(disk.counts(), before);
 }
 
@@ -158,7 +158,7 @@ fn e2_a_commit_is_one_sync_and_a_second_one_where_the_file_grows() {
     let (disk, store) = prepared();
     for number in 6..40 {
         let before = disk.counts();
-        store.commit(&step(number)).unwrap();
+        store.commit(step(number)).unwrap();
         let after = disk.counts();
         let growths = after.set_lens - before.set_lens;
         assert!((1..=1 + growths).contains(&(after.syncs - before.syncs)), "step {number}");

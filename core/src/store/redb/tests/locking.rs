@@ -12,7 +12,7 @@ fn p2_a_second_handle_of_this_process_is_refused_until_the_first_closes() {
     for _ in 0..3 {
         assert!(matches!(open(&path), Err(OpenError::AlreadyOpen)));
     }
-    first.commit(&put(b"key", b"value")).unwrap();
+    first.commit(put(b"key", b"value")).unwrap();
     first.close().unwrap();
     let second = open(&path).unwrap();
     assert_eq!(rows(&second).len(), 1);

@@ -19,7 +19,7 @@ fn ledger() -> (Vec<u8>, usize) {
     for number in 0_u32..120 {
         writes.put(Space::Records, number.to_be_bytes().to_vec(), vec![3; 300]);
     }
-    store.commit(&writes).unwrap();
+    store.commit(writes).unwrap();
     store.close().unwrap();
     (std::fs::read(path).unwrap(), 120)
 }

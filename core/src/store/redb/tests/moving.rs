@@ -12,7 +12,7 @@ fn key(number: u32) -> Vec<u8> {
 }
 
 fn commit(store: &dyn Store, number: u32) {
-    store.commit(&put(&key(number), &vec![number.to_le_bytes()[0]; BYTES])).unwrap();
+    store.commit(put(&key(number), &vec![number.to_le_bytes()[0]; BYTES])).unwrap();
 }
 
 fn has(snapshot: &dyn Snapshot, number: u32) -> bool {

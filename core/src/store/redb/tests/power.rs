@@ -9,7 +9,7 @@ const STEPS: u8 = 12;
 
 /// Commits steps until one fails; tells how many were acknowledged.
 fn run(store: &dyn Store, step: &dyn Fn(u8) -> Writes) -> u8 {
-    (0..STEPS).take_while(|&number| store.commit(&step(number)).is_ok()).count().try_into().unwrap()
+    (0..STEPS).take_while(|&number| store.commit(step(number)).is_ok()).count().try_into().unwrap()
 }
 
 fn expected(steps: u8) -> Vec<Row> {
@@ -55,7 +55,7 @@ fn power_lost_at_any_sync(seeds: u64, step: &dyn Fn(u8) -> Writes) -> u64 {
                 found == expected(acknowledged) || found == expected(acknowledged + 1),
                 "sync {sync}, {crash:?}: {acknowledged} acknowledged"
             );
-            again.commit(&put(b"again", b"")).unwrap();
+            again.commit(put(b"again", b"")).unwrap();
         }
     }
     unreachable!("the steps end")
@@ -133,19 +133,19 @@ fn each_call_of_the_fifth_step_fails(step: &dyn Fn(u8) -> Writes) {
     let disk = FakeDisk::new();
     let store = open_disk(&disk).unwrap();
     for number in 0..4 {
-        store.commit(&step(number)).unwrap();
+        store.commit(step(number)).unwrap();
     }
     let calls = disk.counts().calls;
-    store.commit(&step(4)).unwrap();
+    store.commit(step(4)).unwrap();
     let calls_of_a_commit = disk.counts().calls - calls;
     for call in 1..=calls_of_a_commit + 2 {
         let disk = FakeDisk::new();
         let store = open_disk(&disk).unwrap();
         for number in 0..4 {
-            store.commit(&step(number)).unwrap();
+            store.commit(step(number)).unwrap();
         }
         disk.fail_call(call);
-        let answer = store.commit(&step(4));
+        let answer = store.commit(step(4));
         disk.heal();
         if matches!(answer, Err(CommitError::NotStored(_))) || answer.is_ok() && store.snapshot().is_ok() {
             continue;
@@ -153,7 +153,7 @@ fn each_call_of_the_fifth_step_fails(step: &dyn Fn(u8) -> Writes) {
         store.reopen().unwrap();
         let seen = rows(&store);
         assert!(seen == expected(4) && answer.is_err() || seen == expected(5));
-        store.commit(&put(b"later", b"")).unwrap();
+        store.commit(put(b"later", b"")).unwrap();
         for crash in crashes(20) {
             let again = open_disk(&FakeDisk::of(disk.crash(crash))).unwrap();
             let mut found = rows(&again);
@@ -173,7 +173,7 @@ fn t5_power_lost_while_compacting_loses_nothing() {
         // Makes holes that compacting cannot give back.
         let mut writes = Writes::default();
         writes.put(Space::Rows, b"long".to_vec(), vec![1; 300_000]);
-        store.commit(&writes).unwrap();
+        store.commit(writes).unwrap();
         disk.stop_at_sync(sync);
         let compacted = store.compact();
         if !disk.has_failed() {
@@ -206,11 +206,11 @@ fn t5_compacting_leaves_no_byte_of_what_was_deleted() {
         let disk = FakeDisk::new();
         let store = open_disk(&disk).unwrap();
         run(&store, &step);
-        store.commit(&put(b"forget me", mark)).unwrap();
-        store.commit(&put(b"filler", &vec![1; filling])).unwrap();
+        store.commit(put(b"forget me", mark)).unwrap();
+        store.commit(put(b"filler", &vec![1; filling])).unwrap();
         let mut writes = Writes::default();
         writes.delete(Space::Records, b"forget me".to_vec());
-        store.commit(&writes).unwrap();
+        store.commit(writes).unwrap();
         assert!(holds_mark(&disk));
         store.compact().unwrap();
         assert!(!holds_mark(&disk), "{filling} bytes after it");

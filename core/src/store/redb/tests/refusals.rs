@@ -27,7 +27,7 @@ fn ledger() -> Vec<u8> {
     let (_folder, path) = folder();
     let store = open(&path).unwrap();
     for number in 0..20 {
-        store.commit(&step(number)).unwrap();
+        store.commit(step(number)).unwrap();
     }
     store.close().unwrap();
     fs::read(&path).unwrap()
@@ -144,7 +144,7 @@ fn i9_damage_of_a_key_in_the_tree_never_hides_a_row_without_a_word() {
     for number in 0..400 {
         writes.put(Space::Records, name(number), vec![3; 300]);
     }
-    store.commit(&writes).unwrap();
+    store.commit(writes).unwrap();
     store.close().unwrap();
     let whole = fs::read(&path).unwrap();
     let (mut told, mut silent) = (0, 0);
@@ -167,7 +167,7 @@ fn i9_damage_of_a_key_in_the_tree_never_hides_a_row_without_a_word() {
 #[test]
 fn i9_damage_of_the_logs_generation_is_told() {
     let (_folder, path) = folder();
-    drop(open(&path).map(|store| store.commit(&put(b"key", b"value")).unwrap()));
+    drop(open(&path).map(|store| store.commit(put(b"key", b"value")).unwrap()));
     let whole = fs::read(&path).unwrap();
     let is_row = |bytes: &[u8]| bytes == b"generation";
     let rows: Vec<usize> = (0..whole.len() - 10).filter(|at| is_row(&whole[*at..*at + 10])).collect();
@@ -184,7 +184,7 @@ fn i9_damage_of_the_logs_generation_is_told() {
 fn i9_what_cannot_be_read_right_now_is_unavailable_and_never_corrupt() {
     let disk = FakeDisk::new();
     let store = open_disk(&disk).unwrap();
-    store.commit(&put(b"key", b"value")).unwrap();
+    store.commit(put(b"key", b"value")).unwrap();
     store.close().unwrap();
     let mut call = 1;
     loop {

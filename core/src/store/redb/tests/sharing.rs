@@ -138,7 +138,7 @@ impl Crowd {
     }
 }
 
-fn commit(shared: &Shared, writes: &Writes) -> Result<(), CommitError> {
+fn commit(shared: &Shared, writes: Writes) -> Result<(), CommitError> {
     let (turn, view) = shared.take_turn().map_err(CommitError::NotStored)?;
     drop(view);
     let committed = shared.commit(writes);
@@ -163,14 +163,14 @@ fn p2_each_sees_what_the_other_has_committed() {
     let mut crowd = Crowd::on(&FakeDisk::new());
     let both = [crowd.join(), crowd.join()];
     for number in 0..24 {
-        commit(&both[usize::from(number % 2)], &long_step(number)).unwrap();
+        commit(&both[usize::from(number % 2)], long_step(number)).unwrap();
         for one in &both {
             assert_eq!(seen_by(one), after_step(number), "step {number}");
         }
     }
     // One who rests while the other moves the log several times, and one who comes late.
     for number in 24..40 {
-        commit(&both[0], &long_step(number)).unwrap();
+        commit(&both[0], long_step(number)).unwrap();
     }
     assert_eq!(seen_by(&both[1]), after_step(39));
     assert_eq!(seen_by(&crowd.join()), after_step(39));
@@ -182,7 +182,7 @@ fn p2_a_view_stays_as_it_was_while_the_other_commits_and_moves_the_log() {
     let both = [crowd.join(), crowd.join()];
     let mut views = BTreeMap::new();
     for number in 0..20 {
-        commit(&both[0], &long_step(number)).unwrap();
+        commit(&both[0], long_step(number)).unwrap();
         views.insert(number, both[1].snapshot().unwrap());
     }
     for (number, view) in views {
@@ -200,7 +200,7 @@ fn i4_power_lost_at_any_sync_of_two_who_share_loses_nothing_that_either_was_told
         let mut told = 0_u8;
         for number in 0..12 {
             let (one, other) = (&both[usize::from(number % 2)], &both[usize::from(1 - number % 2)]);
-            if commit(one, &long_step(number)).is_err() {
+            if commit(one, long_step(number)).is_err() {
                 break;
             }
             told = number + 1;
@@ -219,7 +219,7 @@ fn i4_power_lost_at_any_sync_of_two_who_share_loses_nothing_that_either_was_told
             let found = rows(&again);
             let expected = |steps: u8| steps.checked_sub(1).map_or_else(Vec::new, after_step);
             assert!(found == expected(told) || found == expected(told + 1), "sync {sync}, {crash:?}: {told} told");
-            again.commit(&put(b"again", b"")).unwrap();
+            again.commit(put(b"again", b"")).unwrap();
         }
     }
 }
@@ -229,10 +229,10 @@ fn i4_what_one_who_was_killed_has_written_and_not_synced_is_synced_before_it_is_
     let disk = FakeDisk::new();
     let mut crowd = Crowd::on(&disk);
     let (killed, other) = (crowd.join(), crowd.join());
-    commit(&killed, &step(0)).unwrap();
+    commit(&killed, step(0)).unwrap();
     // Killed in the sync of its next commit: the bytes are in the system's cache, and nobody knows.
     disk.stop_at_sync(1);
-    assert!(commit(&killed, &step(1)).is_err());
+    assert!(commit(&killed, step(1)).is_err());
     disk.forget_the_sync();
     drop(killed);
     let seen = seen_by(&other);
@@ -240,7 +240,7 @@ fn i4_what_one_who_was_killed_has_written_and_not_synced_is_synced_before_it_is_
         let again = open_disk(&FakeDisk::of(disk.crash(crash))).unwrap();
         assert_eq!(rows(&again), seen, "{crash:?}: what was told is gone");
     }
-    commit(&other, &step(2)).unwrap();
+    commit(&other, step(2)).unwrap();
 }
 
 /// A killed process leaves a commit of redb's that nobody sees until somebody writes there; whoever commits to the log meanwhile
@@ -252,11 +252,11 @@ fn i4_one_who_goes_on_after_another_was_killed_in_moving_the_log_loses_nothing_i
             let disk = FakeDisk::new();
             let mut crowd = Crowd::on(&disk);
             let (killed, other) = (crowd.join(), crowd.join());
-            commit(&killed, &step(0)).unwrap();
+            commit(&killed, step(0)).unwrap();
             seen_by(&other);
             disk.stop_at_sync(sync);
             for number in first..last {
-                let _ = commit(&killed, &long_step(number));
+                let _ = commit(&killed, long_step(number));
             }
             if !disk.has_failed() {
                 assert!(sync > 2);
@@ -264,7 +264,7 @@ fn i4_one_who_goes_on_after_another_was_killed_in_moving_the_log_loses_nothing_i
             }
             disk.forget_the_sync();
             drop(killed);
-            commit(&other, &put(b"told", b"after it")).unwrap();
+            commit(&other, put(b"told", b"after it")).unwrap();
             let seen = seen_by(&other);
             assert_eq!(seen_by(&crowd.join()), seen, "sync {sync}: one who joins sees something else");
             for crash in crashes(10) {
@@ -272,7 +272,7 @@ fn i4_one_who_goes_on_after_another_was_killed_in_moving_the_log_loses_nothing_i
                 assert!(rows(&again) == seen, "sync {sync}, {crash:?}: what was told is gone");
             }
             for number in 20..24 {
-                commit(&other, &long_step(number)).unwrap();
+                commit(&other, long_step(number)).unwrap();
             }
             assert!(seen_by(&other).iter().any(|(key, _)| key == b"told"), "sync {sync}: laid over by an older state");
         }
@@ -284,9 +284,9 @@ fn i9_the_last_of_those_who_share_leaves_nothing_in_the_log() {
     let disk = FakeDisk::new();
     let mut crowd = Crowd::on(&disk);
     let (one, other) = (crowd.join(), crowd.join());
-    commit(&one, &step(0)).unwrap();
+    commit(&one, step(0)).unwrap();
     Box::new(one).close().unwrap();
-    commit(&other, &step(1)).unwrap();
+    commit(&other, step(1)).unwrap();
     Box::new(other).close().unwrap();
     let mut image = disk.shown();
     image[4096..4096 + (2 << 20)].fill(0);
