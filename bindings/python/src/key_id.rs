@@ -53,8 +53,8 @@ impl PyKeyId {
         self.__getnewargs__(py)?.try_iter()
     }
 
-    fn __len__(&self) -> usize {
-        3
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(self.__getnewargs__(py)?.len())
     }
 
     fn __getitem__<'py>(&self, py: Python<'py>, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
