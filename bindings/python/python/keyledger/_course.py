@@ -144,7 +144,10 @@ class Course:
         try:
             for piece in held.pieces:
                 length += len(piece)
-                copy = None if copy is None or length > self._route.max_body_bytes else [*copy, piece]
+                if length > self._route.max_body_bytes:
+                    copy = None
+                elif copy is not None:
+                    copy.append(piece)
                 yield piece
             is_ended = True
             self._conclude(held, copy)

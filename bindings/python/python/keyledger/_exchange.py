@@ -101,7 +101,10 @@ class Exchange:
         self._length += len(body)
         is_long = self._length > self.route.max_body_bytes
         if self._has_begun:
-            self._pieces = None if self._pieces is None or is_long else [*self._pieces, body]
+            if is_long:
+                self._pieces = None
+            elif self._pieces is not None:
+                self._pieces.append(body)
             return await self._stream(body, is_last=is_last)
         assert self._pieces is not None
         self._pieces.append(body)

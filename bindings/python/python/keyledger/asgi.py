@@ -85,12 +85,14 @@ class IdempotencyMiddleware:
 
     @staticmethod
     async def idle() -> None:
-        """Returns when no handler runs under a key, for clients that are gone either, and what they came to is stored.
+        """Returns when no handler runs under a key on this event loop, for clients that are gone either, and what they came to is stored.
 
-        To be awaited when the server has stopped, before the ledger is closed.
+        To be awaited when the server has stopped, before the ledger is closed. Handlers on a loop that was closed in their middle never
+        come to anything: their leases end (S2).
         """
-        while _tasks:
-            await asyncio.wait(set(_tasks))
+        loop = asyncio.get_running_loop()
+        while tasks := {task for task in list(_tasks) if task.get_loop() is loop}:
+            await asyncio.wait(tasks)
 
 
 def key_lines(scope: Connection) -> list[bytes]:

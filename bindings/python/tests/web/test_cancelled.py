@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from keyledger import asgi
 from keyledger._native import KeyId, Ledger
 from keyledger.asgi import IdempotencyMiddleware, Route
 
@@ -42,3 +43,36 @@ async def cancelled_in_the_middle(ledger: Ledger) -> None:
     assert request.cancelled()
     goes_on.set()
     await app.idle()
+
+
+def test_idle_waits_for_handlers_of_its_own_loop_and_for_none_of_another_which_may_have_been_closed() -> None:
+    ledger, loop = Ledger(None), asyncio.new_event_loop()
+    goes_on = asyncio.Event()
+
+    async def handler(_scope: Any, _receive: Any, send: Any) -> None:
+        loop.stop()
+        await goes_on.wait()
+        await send({"type": "http.response.start", "status": 201, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+    request = loop.create_task(asked(ledger, handler))
+    loop.run_forever()
+    assert asgi._tasks
+    try:
+        asyncio.run(asyncio.wait_for(IdempotencyMiddleware.idle(), 5))
+    finally:
+        goes_on.set()
+        loop.run_until_complete(request)
+        loop.close()
+
+
+async def asked(ledger: Ledger, handler: Any) -> None:
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(_message: Any) -> None:
+        """To nobody."""
+
+    app = IdempotencyMiddleware(handler, ledger=ledger, route=Route.required("repeatable"), scope=lambda _: "ann")
+    headers = [(b"idempotency-key", b'"1"'), (b"content-length", b"0")]
+    await app({"type": "http", "method": "POST", "path": "/x", "raw_path": b"/x", "headers": headers}, receive, send)
