@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import uuid
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeVar
 
 from keyledger._native import Answer, Asked, Ledger, Route
+from keyledger._parts import scope_of
 from keyledger.errors import InvalidKey, KeyledgerError
 
 KEY_FIELD = "Idempotency-Key"
@@ -19,6 +21,9 @@ log = logging.getLogger("keyledger.http")
 
 Line = tuple[str, bytes]
 LedgerOf = Ledger | Callable[[], Ledger]
+
+Principal = str | int | uuid.UUID | None
+"""Whose key it is, as a scope function says it."""
 
 _OWN = ("idempotent-replayed", "idempotency-key-expires")
 _T = TypeVar("_T")
@@ -52,7 +57,8 @@ def chosen(route: Route | Callable[[_T], Route | None], request: _T) -> Route | 
 
 def asked(ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, body: bytes) -> Asked | Answer:
     """What to ask the ledger, or the answer where it cannot be asked (H13, H17)."""
-    if not isinstance(scope, str):
+    whose = _scope(scope)
+    if whose is None:
         return route.no_principal()
     if (head.is_chunked and not body) or not Route.is_whole(head.content_length, len(body)):
         return route.body_consumed()
@@ -64,7 +70,7 @@ def asked(ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, b
     try:
         return route.begin(
             book,
-            scope,
+            whose,
             key,
             method=head.method,
             path=head.path,
@@ -75,6 +81,17 @@ def asked(ledger: LedgerOf, route: Route, scope: object, key: str, head: Head, b
     except InvalidKey:
         log.exception("the scope function gave what is no scope")
         return route.no_principal()
+
+
+def _scope(told: object) -> str | None:
+    """What the scope function gave, as text. Whoever runs the server hears of what is no scope; a client is told 401 for it."""
+    if told is None or isinstance(told, str):
+        return told
+    try:
+        return scope_of(told, "what the scope function gave")
+    except InvalidKey as error:
+        log.error("%s: nobody is known to be asking", error)
+        return None
 
 
 def has_no_body(status: int, method: str) -> bool:

@@ -19,14 +19,14 @@ from typing import Any
 from urllib.parse import quote
 
 from keyledger._exchange import Exchange, Receive, Send, send_answer
-from keyledger._http import HELD, Head, LedgerOf, asked, chosen, no_scope
+from keyledger._http import HELD, Head, LedgerOf, Principal, asked, chosen, no_scope
 from keyledger._native import Answer, Asked, Claim, Route
 
 __all__ = ["Answer", "IdempotencyMiddleware", "Route"]
 
 Connection = MutableMapping[str, Any]
 App = Callable[[Connection, Receive, Send], Awaitable[None]]
-ScopeOf = Callable[[Connection], "str | Awaitable[str | None] | None"]
+ScopeOf = Callable[[Connection], Principal | Awaitable[Principal]]
 RouteOf = Callable[[Connection], "Route | None"]
 
 _tasks: set[asyncio.Task[None]] = set()
@@ -37,8 +37,8 @@ class IdempotencyMiddleware:
 
     `route` is one `Route` for all that comes here, or a function of the ASGI connection scope that gives one, or None
     where keys are inert. `scope` is a function of the same, async or not, that reads what authentication has left
-    there; raising, or returning None, is a 401 and touches no record. `ledger` may be a function that returns one,
-    such as where it is opened after forking.
+    there: text, a whole number or a UUID; raising, or returning None, is a 401 and touches no record. `ledger` may be a
+    function that returns one, such as where it is opened after forking.
 
     The handler runs in a task of its own: a client that goes away stops neither it nor the storing. It finds its
     claim as `keyledger.current_claim()` and in `scope["state"]["claim"]`.

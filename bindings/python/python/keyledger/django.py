@@ -76,8 +76,8 @@ class _Question(NamedTuple):
 def middleware(*, ledger: LedgerOf, route: Route | RouteOf, scope: ScopeOf) -> Callable[[Callable[..., Any]], Any]:
     """What MIDDLEWARE names. `route` is a `Route`, or a function of the request: None where keys are inert.
 
-    `scope` is a function of the request, async or not, that says whose key it is; raising, or returning None, is a
-    401 and touches no record. `ledger` may be a function that returns one, such as where it is opened after forking.
+    `scope` is a function of the request, async or not, that says whose key it is: text, a whole number or a UUID;
+    raising, or returning None, is a 401 and touches no record. `ledger` may be a function that returns one, such as where it is opened after forking.
 
     A view finds its claim as `request.claim` and `keyledger.current_claim()`; an async one runs in a task of its own,
     which a client that goes away does not cancel. An error that Django has no answer for, and no other middleware

@@ -93,8 +93,8 @@ RequestClaim = Annotated[Claim, Depends(claim)]
 def idempotent(*, ledger: LedgerOf, route: Route | RouteOf, scope: Callable[..., Any]) -> Callable[[_F], _F]:
     """One endpoint: below `@app.post(...)`, of an app or router whose `route_class` is `IdempotencyRoute`.
 
-    `scope` is a dependency that returns whose key it is, such as the id of a user. Where it returns None, or raises
-    what is no `HTTPException`, the answer is 401, and no record is touched. `route` may be a function of the ASGI
+    `scope` is a dependency that returns whose key it is, such as the id of a user: text, a whole number or a UUID. Where
+    it returns None, or raises what is no `HTTPException`, the answer is 401, and no record is touched. `route` may be a function of the ASGI
     connection scope. `ledger` may be a function that returns one.
 
     Every method of the endpoint but the safe ones has to be one that `route` takes keys with: POST and PATCH, unless

@@ -23,7 +23,7 @@ from urllib.parse import quote_from_bytes
 
 from keyledger import _kept
 from keyledger._course import Course, Held
-from keyledger._http import HELD, Head, LedgerOf, Line, as_received, asked, chosen, framed, no_scope
+from keyledger._http import HELD, Head, LedgerOf, Line, Principal, as_received, asked, chosen, framed, no_scope
 from keyledger._kept import RESULT
 from keyledger._native import Answer, Asked, Route
 
@@ -31,7 +31,7 @@ __all__ = ["Answer", "IdempotencyMiddleware", "Route"]
 
 Environ = dict[str, Any]
 App = Callable[..., Iterable[bytes]]
-ScopeOf = Callable[[Environ], "str | None"]
+ScopeOf = Callable[[Environ], Principal]
 RouteOf = Callable[[Environ], "Route | None"]
 
 CLAIM = "keyledger.claim"
@@ -42,9 +42,9 @@ class IdempotencyMiddleware:
     """Guards what is below it: a request with a key runs once, and every retry is told that answer.
 
     `route` is one `Route` for all that comes here, or a function of the environ that gives one, or None where keys
-    are inert. `scope` is a function of the environ that reads what authentication has left there; raising, or
-    returning None, is a 401 and touches no record. `ledger` may be a function that returns one, such as where it is
-    opened after forking.
+    are inert. `scope` is a function of the environ that reads what authentication has left there: text, a whole number
+    or a UUID; raising, or returning None, is a 401 and touches no record. `ledger` may be a function that returns one,
+    such as where it is opened after forking.
 
     The handler finds its claim as `keyledger.current_claim()` and in `environ["keyledger.claim"]`.
     """

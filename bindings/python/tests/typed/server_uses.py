@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
@@ -33,6 +34,10 @@ def scope(name: Annotated[str, Depends(user)]) -> str:
     return name
 
 
+async def user_id(_: Any) -> int:
+    return 7
+
+
 app = FastAPI()
 app.router.route_class = IdempotencyRoute
 
@@ -47,6 +52,8 @@ async def charge(cents: int, claim: RequestClaim) -> dict[str, int]:
 def whole_apps(wsgi_app: Callable[..., Iterable[bytes]], asgi_app: Any) -> None:
     Wsgi(wsgi_app, ledger=get_ledger, route=ROUTE, scope=lambda environ: environ.get("REMOTE_USER"))
     Asgi(asgi_app, ledger=get_ledger, route=lambda connection: None, scope=lambda connection: "ann")
+    Asgi(asgi_app, ledger=get_ledger, route=ROUTE, scope=user_id)
+    Wsgi(wsgi_app, ledger=get_ledger, route=ROUTE, scope=lambda environ: uuid.UUID(environ["REMOTE_USER"]))
     assert_type(route_class(ledger=get_ledger, route=ROUTE, scope=scope), type[IdempotencyRoute])
     assert_type(Stored.of_response(Answer(201, [("Content-Type", "text/plain")], b"").to_stored()), Stored)
 
