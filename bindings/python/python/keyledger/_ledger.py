@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from keyledger import (
     _native,
@@ -19,10 +19,11 @@ from keyledger._native import Acquired, Fingerprint
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course
-from keyledger._unbegun import awaited, has_run, is_async
+from keyledger._unbegun import awaited, has_run, is_async, runs_when_called
 from keyledger.errors import AlreadyOpen, Unavailable
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Sequence
 
     from typing_extensions import Self, Unpack
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
         Parked,
         Replay,
         Response,
+        Transaction,
     )
     from keyledger._typed import Decorator
     from keyledger._values import Answer, Span
 
+    _T = TypeVar("_T")
     Decision = Acquired | Replay | InProgress | Mismatch | Parked | Gone
 
 
@@ -117,6 +120,24 @@ class Ledger(_native.Ledger):
     def begin_many(self, begins: Sequence[Begin]) -> list[Decision]:
         """Decides each as if alone, in order, all in one commit. Waits are not looked at. One invalid entry refuses the whole call."""
         return Kept(partial(super().begin_many, begins))[RESULT]  # type: ignore[no-any-return]
+
+    def transaction(self, f: Callable[[Transaction], _T]) -> _T:
+        """Runs `f` with a `Transaction` on the ledger's own tables: all that it changes is stored, or nothing. On return it is on disk.
+
+        `f` runs once; while it runs others wait: keep it short, do not call the ledger from inside it, and do not wait there for a thread
+        that calls it (G2). Returns what `f` returns. What `f` raises comes out as it is; then nothing is stored.
+
+        Raises `TypeError` for an async function or a generator function, of which nothing would run.
+
+        Example:
+            ledger.transaction(lambda tx: tx.put("balances", b"user-7", b"990"))
+
+        """
+        return super().transaction(runs_when_called(f))
+
+    def transaction_async(self, f: Callable[[Transaction], _T]) -> asyncio.Future[_T]:
+        """`transaction` on an event loop: `f`, a plain function too, runs on the ledger's own thread. What it stored stays if nobody waits."""
+        return super().transaction_async(runs_when_called(f))
 
     @overload
     def idempotent(self, bare: None = None, /, **settings: Unpack[ByName]) -> Decorator: ...

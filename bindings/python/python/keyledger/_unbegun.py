@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import inspect
 import types
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from keyledger._codec import Codec, JsonCodec
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class NotRun(TypeError):
@@ -41,6 +44,26 @@ def is_generating(function: Any) -> bool:
     """Whether a call gives a generator of either kind."""
     called = called_of(function)
     return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in (function, called))
+
+
+def runs_when_called(function: _F) -> _F:
+    """The function, which a transaction calls.
+
+    Raises:
+        TypeError: a call of it would make a coroutine or a generator, and run nothing.
+
+    """
+    if is_async(function) or is_generating(function):
+        name = getattr(function, "__qualname__", repr(function))
+        kind, advice = (
+            ("an async function", "get what it waits for before the transaction")
+            if is_async(function)
+            else ("a generator function", "return a list")
+        )
+        raise TypeError(
+            f"{name} is {kind}, of which nothing would run in the transaction: make it a plain def; {advice}"
+        )
+    return function
 
 
 def has_run(function: Any, result: Any, codec: Codec[Any]) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import greenlet
@@ -218,14 +219,23 @@ def test_a_generator_reads_on_while_its_transaction_lasts(ledger: Ledger) -> Non
         next(generators[1])
 
 
-def test_a_closure_that_is_a_generator_function_stores_nothing_late(ledger: Ledger) -> None:
+def called(function: Callable[[Tx], Any]) -> Callable[[Tx], Any]:
+    """A function that looks plain, and returns what is still to run."""
+
+    def call(tx: Tx) -> Any:
+        return function(tx)
+
+    return call
+
+
+def test_a_generator_that_a_closure_returns_stores_nothing_late(ledger: Ledger) -> None:
     """Its body runs when somebody iterates, and then it is over."""
 
     def lazy(tx: Tx) -> Iterator[None]:
         tx.put("rows", b"k", b"v")
         yield
 
-    generator = ledger.transaction(lazy)
+    generator = ledger.transaction(called(lazy))
     with pytest.raises(InvalidArgument):
         next(generator)
     assert ledger.get("rows", b"k") is None
@@ -237,12 +247,35 @@ def test_a_coroutine_cannot_use_it_later(ledger: Ledger) -> None:
 
     async def main() -> None:
         with pytest.raises(InvalidArgument):
-            await ledger.transaction(late)
+            await ledger.transaction(called(late))
         with pytest.raises(InvalidArgument):
-            await (await ledger.transaction_async(late))
+            await (await ledger.transaction_async(called(late)))
 
     asyncio.run(main())
     assert ledger.get("rows", b"k") is None
+
+
+async def _coroutine(tx: Tx) -> None:
+    tx.put("rows", b"k", b"v")
+
+
+def _generator(tx: Tx) -> Iterator[None]:
+    yield tx.put("rows", b"k", b"v")
+
+
+async def _async_generator(tx: Tx) -> AsyncIterator[None]:
+    yield tx.put("rows", b"k", b"v")
+
+
+@pytest.mark.parametrize("closure", [_coroutine, _generator, _async_generator, functools.partial(_coroutine)])
+def test_a_function_of_which_nothing_would_run_in_the_transaction_is_refused(ledger: Ledger, closure: Any) -> None:
+    async def main() -> None:
+        with pytest.raises(TypeError, match="nothing would run"):
+            await ledger.transaction_async(closure)
+
+    with pytest.raises(TypeError, match="nothing would run"):
+        ledger.transaction(closure)
+    asyncio.run(main())
 
 
 def test_an_operand_that_uses_the_transaction_while_it_is_used(ledger: Ledger) -> None:
