@@ -10,7 +10,18 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from keyledger._native import Fingerprint
-from keyledger._parts import SINGLE, key_of, key_of_many, memo_of, print_of, print_of_members, scope_of, scope_of_many
+from keyledger._parts import (
+    SINGLE,
+    check_text,
+    key_of,
+    key_of_many,
+    memo_of,
+    print_of,
+    print_of_members,
+    scope_of,
+    scope_of_many,
+)
+from keyledger.errors import InvalidArgument
 
 Rule = str | tuple[str, ...] | Callable[..., Any] | None
 
@@ -65,8 +76,14 @@ class _Maker:
         self.names: dict[str, Any] = {}
 
     def source(self) -> str:
-        parts = (self._scope(), self._key(), self._fingerprint(), self._memo())
-        return f"def identify({self._signature()}):\n    return {', '.join(parts)}\n"
+        lines = (
+            f"__keyledger_scope, __keyledger_key = {self._scope()}, {self._key()}",
+            f"try: return __keyledger_scope, __keyledger_key, {self._fingerprint()}, {self._memo()}",
+            f"except {self._named(InvalidArgument)}:",
+            f"    {self._named(check_text)}(__keyledger_scope, __keyledger_key)",
+            "    raise",
+        )
+        return "\n    ".join((f"def identify({self._signature()}):", *lines)) + "\n"
 
     def defaults(self) -> tuple[tuple[Any, ...] | None, dict[str, Any] | None]:
         given = [parameter for parameter in self.parameters.values() if parameter.default is not _Kind.empty]

@@ -21,6 +21,7 @@ from keyledger.errors import InvalidArgument, InvalidKey
 SINGLE = "(single)"
 """The scope of a program with one principal, said on purpose (L3)."""
 
+_DEEP = "they are nested too deeply, or in themselves"
 _EXACT_MAX = 2**53
 _CAPITALS = decimal.Context(capitals=1)
 _NAMES = (str, int, float, type(None))
@@ -59,6 +60,15 @@ def key_of_many(names: tuple[str, ...], values: tuple[Any, ...]) -> str:
 def print_of_members(members: dict[str, Any]) -> Fingerprint:
     """The fingerprint of arguments by name: of their canonical JSON (F1)."""
     try:
+        return _print_of_values(members)
+    except RecursionError:
+        raise InvalidArgument(
+            f"the arguments have no fingerprint: {_DEEP}; say with fingerprint= what to compare"
+        ) from None
+
+
+def _print_of_values(members: Any) -> Fingerprint:
+    try:
         return Fingerprint.of_arguments(members, _plain)
     except InvalidArgument:
         return _print_of_wide(members)
@@ -79,7 +89,24 @@ def memo_of(value: Any) -> bytes:
     """A memo: bytes and text as they are, other values as JSON."""
     if isinstance(value, bytes):
         return value
-    return (value if isinstance(value, str) else _SHOW(value)).encode()
+    try:
+        return (value if isinstance(value, str) else _SHOW(value)).encode()
+    except (RecursionError, ValueError) as error:
+        why = _DEEP if isinstance(error, RecursionError) else error
+        raise InvalidArgument(f"the memo cannot be stored: {why}") from None
+
+
+def check_text(scope: str, key: str) -> None:
+    """What is no text that UTF-8 can hold is no scope and no key (L1), whatever else the arguments have no word for."""
+    for what, value in (("scope", scope), ("key", key)):
+        _check_encoded(what, value)
+
+
+def _check_encoded(what: str, value: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InvalidKey(f"{what}: it is no text that UTF-8 can hold; encode it, or use a hash of it") from None
 
 
 def _print_of_wide(members: Any) -> Fingerprint:
@@ -122,11 +149,18 @@ def _text(what: str, value: Any, name: str) -> str:
     if isinstance(value, str):
         return value
     if (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, uuid.UUID):
-        return str(value)
+        return _written(what, value, name)
     kind = "None" if value is None else f"a {type(value).__qualname__}"
     raise InvalidKey(
         f"{what}: {name} is {kind}; it has to be text, a whole number or a UUID, and there is none for no {what}"
     )
+
+
+def _written(what: str, value: int | uuid.UUID, name: str) -> str:
+    try:
+        return str(value)
+    except ValueError:  # Python writes no number of more than some thousand digits.
+        raise InvalidKey(f"{what}: {name} is a number of too many digits; a {what} has up to 255 bytes") from None
 
 
 def _joined(what: str, names: tuple[str, ...], values: tuple[Any, ...]) -> str:
@@ -134,6 +168,7 @@ def _joined(what: str, names: tuple[str, ...], values: tuple[Any, ...]) -> str:
     for name, part in zip(names, parts, strict=True):
         if not part:
             raise InvalidKey(f"{what}: {name} is empty; a part of a {what} is never left out")
+        _check_encoded(what, part)
     return derive_key(f"keyledger/python/{what}", *(part.encode() for part in parts))
 
 

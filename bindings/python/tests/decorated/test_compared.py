@@ -12,7 +12,7 @@ import pydantic
 import pytest
 
 import keyledger
-from keyledger import Ledger, Refused
+from keyledger import InvalidArgument, InvalidKey, Ledger, Refused
 from keyledger._parts import memo_of, print_of_members
 
 
@@ -133,3 +133,74 @@ def test_a_parameter_of_a_plain_function_counts_whatever_its_name(ledger: Ledger
     with pytest.raises(Refused):
         book("first", "o1")
     assert Agency().book("o1") == Agency().book("o1") == "o1"
+
+
+def in_itself() -> list[Any]:
+    value: list[Any] = []
+    value.append(value)
+    return value
+
+
+def deep() -> list[Any]:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+@dataclasses.dataclass
+class Node:
+    inside: Any
+
+
+@pytest.mark.parametrize("made", [in_itself, deep, lambda: {1: in_itself()}, lambda: Node(in_itself())])
+@pytest.mark.parametrize("rule", ["fingerprint", "memo"])
+def test_an_argument_that_is_in_itself_or_too_deep_is_refused_by_name(ledger: Ledger, made: Any, rule: str) -> None:
+    rules: dict[str, Any] = (
+        {"fingerprint": "value"} if rule == "fingerprint" else {"fingerprint": None, "memo": "value"}
+    )
+
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key", **rules)
+    def call(key: str, value: Any) -> None:
+        raise AssertionError
+
+    with pytest.raises(InvalidArgument):
+        call("1", made())
+
+
+LONE = "\ud800"
+
+
+@pytest.mark.parametrize(
+    ("what", "scope", "key"),
+    [
+        ("scope", LONE, "1"),
+        ("key", "ann", LONE),
+        ("key", "ann", 10**5000),
+        ("key", "ann", -(10**5000)),
+    ],
+    ids=["a scope that is half a character", "a key that is one", "a key of 5,000 digits", "a negative one"],
+)
+@pytest.mark.parametrize("framed", [False, True])
+def test_l1_what_is_no_text_is_no_scope_and_no_key_though_it_is_compared_as_well(
+    ledger: Ledger, what: str, scope: Any, key: Any, framed: bool
+) -> None:
+    rules: Any = {"scope": ("scope", "more"), "key": ("key", "more")} if framed else {"scope": "scope", "key": "key"}
+
+    @ledger.idempotent(operation="x", effect="repeatable", **rules)
+    def call(scope: Any, key: Any, more: str = "a") -> None:
+        raise AssertionError
+
+    with pytest.raises(InvalidKey, match=what):
+        call(scope, key)
+    with pytest.raises(InvalidKey, match=what):
+        call.key_id(scope, key)  # type: ignore[attr-defined]
+
+
+def test_half_a_character_elsewhere_is_no_fault_of_the_key(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="x", effect="repeatable", scope=keyledger.SINGLE, key="key")
+    def call(key: str, value: str) -> None:
+        raise AssertionError
+
+    with pytest.raises(InvalidArgument):
+        call("1", LONE)
