@@ -33,11 +33,12 @@ class Recovery:
         The handler finds out what happened. What it returns completes the claim, as a result of the function's; or it settles the
         claim itself: `release` **only when the old owner can no longer act**, `park` if it cannot find out. An error that it raises is
         raised here, and the claims behind it stay open to recovery: one of the list `not_done` releases its claim, one of `final`
-        fails it, any other ends its lease, and the next `recover` hands the same call out again, perhaps as the first.
+        fails it, any other ends its lease, and the next `recover` hands the same call out again, perhaps as the first. So does what it
+        returns, if that is no result of the function.
 
         Raises:
             TypeError: the handler is async; nothing was handed out.
-            ResultNotStored: the codec cannot store what it returned. That call is parked for a person.
+            InvalidArgument: the codec cannot store what it returned.
 
         Example:
             @ledger.idempotent(operation="mail", effect="at_most_once", scope="user", key="order", memo="order")
@@ -86,6 +87,20 @@ class Recovery:
                     course.not_found_out(claim, error)
                     raise
         return len(claims)
+
+    def for_janitor(self, handler: Callable[[Claim], Any]) -> Callable[[Claim], None]:
+        """The handler as a janitor calls it: a claim that it leaves unsettled, by an error, is the janitor's to give back."""
+
+        def find_out(claim: Claim) -> None:
+            course = self._course()
+            with Within(claim, heartbeat=self._heartbeat):
+                try:
+                    course.found_out(claim, handler(claim))
+                except BaseException as error:
+                    course.settled_by_lists(claim, error)
+                    raise
+
+        return find_out
 
     def resolve(self, record: RecordView, result: Any, *, who: str, note: str) -> None:
         """Settles a parked call for a person, who found out that it was done: `Ledger.resolve` with a result of the function's own.

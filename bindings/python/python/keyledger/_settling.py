@@ -139,14 +139,14 @@ class Course(NamedTuple):
         raise error
 
     def found_out(self, claim: Claim, result: Any) -> None:
-        """What a recovery handler found out is on disk, unless it settled the claim itself."""
+        """What a recovery handler found out is on disk, unless it settled the claim itself. What is no result is an error of the handler."""
         if not claim.is_settled:
-            claim.complete(self._encoded(claim, result)[0])
+            claim.complete(self.response_of(result))
 
     async def found_out_async(self, claim: Claim, result: Any) -> None:
         """`found_out` on an event loop."""
         if not claim.is_settled:
-            await claim.complete_async(self._encoded(claim, result)[0])
+            await claim.complete_async(self.response_of(result))
 
     def response_of(self, result: Any) -> Response:
         """What a person found out, as it is stored.
@@ -163,11 +163,16 @@ class Course(NamedTuple):
 
     def not_found_out(self, claim: Claim, error: BaseException) -> None:
         """An error in a recovery handler: by its lists, else the lease ends, and the record is open to recovery again (section 4)."""
+        if not self.settled_by_lists(claim, error):
+            claim.drop()
+
+    def settled_by_lists(self, claim: Claim, error: BaseException) -> bool:
+        """Whether one of the lists says what an error in a recovery handler means; if so, the claim is settled as that."""
         settlement = self.means.settlement(error, self.codec)
         if settlement.verb == "settle_by_effect" or claim.is_settled:
-            claim.drop()
-        else:
-            settlement.settle(claim)
+            return False
+        settlement.settle(claim)
+        return True
 
     def told(self, decision: Any, of: Named) -> Any:
         """The result that a decision tells.

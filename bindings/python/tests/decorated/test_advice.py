@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import keyledger
-from keyledger import AlreadyOpen, Claim, Ledger, Operation, Refused, Response, Unavailable
+from keyledger import AlreadyOpen, Claim, InvalidArgument, Ledger, Operation, Refused, Response, Unavailable
 
 CHARGE = Operation("charge", "repeatable")
 
@@ -105,3 +105,23 @@ def test_an_async_handler_of_recover_is_refused_before_anything_is_handed_out(le
         mail.recover(find_out)
     assert asyncio.run(mail.recover_async(find_out)) == 1
     assert mail("1") == "sent 1"
+
+
+def test_what_is_no_result_is_an_error_of_the_recovery_handler_and_the_call_is_handed_out_again(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="count", effect="at_most_once", scope=keyledger.SINGLE, key="order")
+    def count(order: str) -> int:
+        keyledger.current_claim().drop()
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        count("1")
+
+    async def slip(_: Claim) -> str:
+        return "a slip"
+
+    with pytest.raises(InvalidArgument, match="str is no int"):
+        count.recover(lambda _: "a slip")
+    with pytest.raises(InvalidArgument, match="str is no int"):
+        asyncio.run(count.recover_async(slip))
+    assert count.recover(lambda _: 7) == 1
+    assert count("1") == 7

@@ -177,3 +177,80 @@ def test_a_handler_may_stop_its_own_janitor(clock: ManualClock, ledger: Ledger) 
     ticking.join(10)
     with pytest.raises(RuntimeError, match="stopped"):
         janitor.tick()
+
+
+def states(ledger: Ledger) -> list[str]:
+    return [record.state for record in ledger.list().records]
+
+
+def lost_count(ledger: Ledger, clock: ManualClock, **settings: Any) -> Any:
+    """A decorated function, with a call that was lost."""
+
+    @ledger.idempotent(
+        operation="count", effect="at_most_once", scope="s", key="key", lease=1, fingerprint=None, **settings
+    )
+    def count(s: str, key: str) -> int:
+        return 3
+
+    lose(ledger, clock, count.operation)
+    return count
+
+
+def test_what_a_handler_returns_is_a_result_of_the_function_that_it_is_for(ledger: Ledger, clock: ManualClock) -> None:
+    count = lost_count(ledger, clock)
+    seen: list[Claim] = []
+
+    def find_out(claim: Claim) -> int:
+        seen.append(keyledger.current_claim())
+        return 7
+
+    assert Janitor(ledger, recover=[(count, find_out)], start=False).tick().recovered == 1
+    assert (count("s", "1"), len(seen)) == (7, 1)
+
+
+def test_what_is_no_result_of_the_function_is_an_error_and_the_call_is_handed_out_again(
+    ledger: Ledger, clock: ManualClock
+) -> None:
+    count = lost_count(ledger, clock)
+    told: list[Exception] = []
+    answers: list[Any] = ["a slip", 7]
+    janitor = Janitor(ledger, recover=[(count, lambda _: answers.pop(0))], on_error=told.append, start=False)
+    assert janitor.tick().recovered == 1
+    assert "str is no int" in str(told[0])
+    assert states(ledger) == ["parked"]
+    assert janitor.tick().recovered == 1
+    assert count("s", "1") == 7
+
+
+def test_errors_of_the_functions_lists_settle_what_was_lost(ledger: Ledger, clock: ManualClock) -> None:
+    count = lost_count(ledger, clock, not_done=(Unclear,))
+    told: list[Exception] = []
+    Janitor(ledger, recover=[(count, unclear)], on_error=told.append, start=False).tick()
+    assert isinstance(told[0], Unclear)
+    assert states(ledger) == ["released"]
+
+
+@pytest.mark.parametrize("answer", ["found", b"found", keyledger.Response.of_text("found")])
+def test_for_a_bare_operation_a_handler_returns_a_response(ledger: Ledger, clock: ManualClock, answer: Any) -> None:
+    lose(ledger, clock, MAIL)
+    Janitor(ledger, recover=[(MAIL, lambda _: answer)], start=False).tick()
+    replay = ledger.begin(MAIL, "s", "1", UNCHECKED)
+    assert isinstance(replay, keyledger.Replay)
+    assert replay.response.body == b"found"
+
+
+def test_a_handler_that_settled_the_claim_may_return_anything(ledger: Ledger, clock: ManualClock) -> None:
+    count = lost_count(ledger, clock)
+    Janitor(ledger, recover=[(count, lambda claim: (claim.complete("9"), "odd")[1])], start=False).tick()
+    assert states(ledger) == ["completed"]
+
+
+def test_handlers_that_no_janitor_can_call_are_refused(ledger: Ledger) -> None:
+    async def find_out(_: Claim) -> str:
+        return "sent"
+
+    of_nothing: Any = len
+    with pytest.raises(TypeError, match="recover_async"):
+        Janitor(ledger, recover=[(MAIL, find_out)], start=False)
+    with pytest.raises(TypeError, match="decorated functions and operations"):
+        Janitor(ledger, recover=[(of_nothing, unclear)], start=False)

@@ -11,6 +11,7 @@ from keyledger import (
     Fingerprint,
     Gone,
     InProgress,
+    Janitor,
     KeyId,
     Ledger,
     Mismatch,
@@ -55,6 +56,7 @@ def functions(ledger: Ledger, record: RecordView) -> None:
     assert_type(charge.operation, Operation)
     assert_type(charge.recover(lambda claim: Receipt(), limit=5), int)
     charge.resolve(record, Receipt(), who="ann", note="in the log")
+    Janitor(ledger, recover=[(charge, lambda claim: Receipt()), (CHARGE, lambda claim: claim.release())])
 
 
 async def coroutines(record: RecordView) -> None:
