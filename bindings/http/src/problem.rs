@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use keyledger::{InProgress, KeyAdvice};
-use serde_json::{Map, Value, json};
 
 use crate::answers::{EXPOSE_FIELD, EXPOSED};
 use crate::message::{Answer, Digested, hex};
@@ -164,7 +163,8 @@ pub(crate) struct Problem {
     status: u16,
     detail: String,
     advice: Option<KeyAdvice>,
-    more: Map<String, Value>,
+    /// Members besides those that each problem has.
+    more: Vec<Member>,
     retry_after: Option<Duration>,
 }
 
@@ -176,7 +176,7 @@ impl Problem {
             status,
             detail: case.detail().to_owned(),
             advice: case.key_advice(),
-            more: Map::new(),
+            more: Vec::new(),
             retry_after,
         }
     }
@@ -201,28 +201,44 @@ impl Problem {
 
     pub(crate) fn with_digest(mut self, known: Option<Digested>) -> Self {
         if let Some(Digested { length, sha256 }) = known {
-            self.more.extend([("length".to_owned(), json!(length)), ("sha256".to_owned(), json!(hex(&sha256)))]);
+            self.more.extend([("length", length.to_string()), ("sha256", text(&hex(&sha256)))]);
         }
         self
     }
 
     pub(crate) fn answer(self) -> Answer {
         let mut members = self.more;
-        members.insert("type".to_owned(), json!(self.case.type_uri()));
-        members.insert("status".to_owned(), json!(self.status));
-        members.insert("title".to_owned(), json!(self.case.title()));
-        members.insert("detail".to_owned(), json!(self.detail));
-        if let Some(advice) = self.advice {
-            members.insert("key_advice".to_owned(), json!(advice.as_str()));
-        }
+        members.extend([
+            ("type", text(&self.case.type_uri())),
+            ("status", self.status.to_string()),
+            ("title", text(self.case.title())),
+            ("detail", text(&self.detail)),
+        ]);
+        members.extend(self.advice.map(|advice| ("key_advice", text(advice.as_str()))));
         let answer = Answer::of_status(self.status).with_field("Content-Type", PROBLEM_MEDIA_TYPE);
         let answer = answer.with_field(EXPOSE_FIELD, EXPOSED);
         let answer = match self.retry_after {
             Some(span) => answer.with_field("Retry-After", whole_seconds(span).to_string()),
             None => answer,
         };
-        answer.with_body(Value::Object(members).to_string())
+        answer.with_body(object(members))
     }
+}
+
+/// A member's name, and its value as JSON.
+type Member = (&'static str, String);
+
+/// A text as JSON.
+fn text(of: &str) -> String {
+    serde_json::to_string(of).unwrap_or_default()
+}
+
+/// An object of JSON, its members sorted by their names. A document of `serde_json`'s would bring all of it into a module of
+/// WebAssembly.
+fn object(mut members: Vec<Member>) -> String {
+    members.sort_unstable();
+    let members: Vec<_> = members.iter().map(|(name, value)| format!("{}:{value}", text(name))).collect();
+    format!("{{{}}}", members.join(","))
 }
 
 /// Whole seconds, rounded down, at least one: what Retry-After can say.
@@ -232,7 +248,7 @@ fn whole_seconds(span: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Case, Problem};
+    use super::{Case, Digested, Problem};
     use keyledger::InProgress;
     use std::time::Duration;
 
@@ -250,5 +266,21 @@ mod tests {
         assert_eq!(after(7_900, 22_100), "7");
         assert_eq!(after(25_000, 5_900), "5");
         assert_eq!(after(29_900, 100), "1");
+    }
+
+    #[test]
+    fn h4_what_a_problem_says_is_json_whatever_it_quotes() {
+        let said = "the field \"\u{1}\\\n\" holds no key: \u{e9}\u{2028}";
+        let digested = Digested { length: 5, sha256: [0xab; 32] };
+        let answer = Problem::of(Case::Mismatch, 422).saying(said).with_digest(Some(digested)).answer();
+        let document: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+        assert_eq!(
+            document,
+            serde_json::json!({
+                "detail": said, "key_advice": "rotate", "length": 5, "sha256": "ab".repeat(32), "status": 422,
+                "title": "this key was used for another request", "type": Case::Mismatch.type_uri(),
+            })
+        );
+        assert_eq!(answer.body, document.to_string().into_bytes());
     }
 }

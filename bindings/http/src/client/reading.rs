@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use keyledger::KeyAdvice;
 pub use keyledger::options::RETRY_AFTER_MAX;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::answers::{EXPIRES_FIELD, REPLAYED_FIELD};
 use crate::date::instant_ms;
@@ -166,13 +166,9 @@ impl Problem {
         if !essence.eq_ignore_ascii_case(PROBLEM_MEDIA_TYPE.as_bytes()) {
             return Self::default();
         }
-        let document: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let text = |name: &str| document[name].as_str().unwrap_or_default();
+        let [type_uri, told] = texts(&answer.body, ["type", "key_advice"]);
         let advice = [KeyAdvice::Reuse, KeyAdvice::Rotate, KeyAdvice::Reconcile];
-        Self {
-            type_uri: text("type").to_owned(),
-            advice: advice.into_iter().find(|advice| advice.as_str() == text("key_advice")),
-        }
+        Self { type_uri, advice: advice.into_iter().find(|advice| advice.as_str() == told) }
     }
 
     /// Which of our cases it is, of those that say more than their status.
@@ -180,6 +176,40 @@ impl Problem {
         let cases = [Case::Parked, Case::Gone, Case::InProgress, Case::NotAvailable, Case::HandlerFailed];
         cases.into_iter().find(|case| self.type_uri == case.type_uri())
     }
+}
+
+/// The members of those names in an object of JSON, if they are texts: the last of a name counts. No document is made of it: all
+/// that `serde_json` needs for one would be a fiftieth of the WebAssembly module.
+fn texts<const N: usize>(json: &[u8], names: [&str; N]) -> [String; N] {
+    let mut found = [const { String::new() }; N];
+    let walked = walk(json, |name, value| {
+        if let Some(at) = names.iter().position(|one| *one == name) {
+            found[at] = serde_json::from_slice(value).unwrap_or_default();
+        }
+    });
+    if walked.is_some() { found } else { [const { String::new() }; N] }
+}
+
+/// Calls `each` with each member's name and value; nothing where it is no object of JSON.
+fn walk(json: &[u8], mut each: impl FnMut(&str, &[u8])) -> Option<()> {
+    serde_json::from_slice::<IgnoredAny>(json).ok()?;
+    let mut rest = json.trim_ascii_start().strip_prefix(b"{")?;
+    while !rest.trim_ascii_start().starts_with(b"}") {
+        let (name, after) = head::<String>(rest)?;
+        let value = after.trim_ascii_start().strip_prefix(b":")?;
+        let (IgnoredAny, after) = head(value)?;
+        each(&name, &value[..value.len() - after.len()]);
+        let after = after.trim_ascii_start();
+        rest = after.strip_prefix(b",").unwrap_or(after);
+    }
+    Some(())
+}
+
+/// The value that these bytes begin with, and those behind it.
+fn head<T: DeserializeOwned>(bytes: &[u8]) -> Option<(T, &[u8])> {
+    let mut values = serde_json::Deserializer::from_slice(bytes).into_iter();
+    let value = values.next()?.ok()?;
+    Some((value, &bytes[values.byte_offset()..]))
 }
 
 /// Digits, or a date judged against the answer's own Date (O6).

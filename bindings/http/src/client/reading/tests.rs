@@ -109,3 +109,20 @@ fn c3_advice_expiry_and_pause_are_read() {
     assert_eq!(reading.key_expires_at_ms, Some(NOW));
     assert!(reading.pauses_lane && !reading.is_replay);
 }
+
+#[test]
+fn c3_of_a_problem_two_texts_count_whatever_else_it_says() {
+    let meaning = |members: &str| read(&problem(409, members)).0;
+    let more = r#"{ "n": [1, {"key_advice":"rotate"}], "t\u0079pe": 5 , "s":"}\",", "x": -1e999, "key_advice" : "re\u0075se" }"#;
+    assert_eq!(meaning(more), Meaning::Later);
+    assert_eq!(meaning(r#"{"key_advice":"rotate","key_advice":"reuse"}"#), Meaning::Later);
+    assert_eq!(meaning(r#"{"key_advice":"reuse","key_advice":null}"#), Meaning::No);
+    for broken in [
+        r#"{"key_advice":"reuse""#,
+        r#"{"key_advice":"reuse"} 1"#,
+        r#"["key_advice","reuse"]"#,
+        r#"{"key_advice" "reuse"}"#,
+    ] {
+        assert_eq!(meaning(broken), Meaning::No, "{broken}");
+    }
+}
