@@ -39,6 +39,7 @@ pub mod options;
 mod outbox;
 mod outbox_memory;
 mod process;
+mod queued;
 mod response;
 mod stats;
 mod store;

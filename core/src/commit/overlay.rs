@@ -1,5 +1,6 @@
 //! What work sees and changes: the last committed state, the batch so far, and its own writes over both.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::store::merge::scan_with;
@@ -65,7 +66,8 @@ impl Snapshot for Overlay {
     }
 
     fn scan(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
-        let changes = self.batch.of(space).range::<[u8], _>(range).map(|(key, change)| (key, change.as_deref()));
-        scan_with(&*self.base, space, range, changes, visit)
+        let changes = self.batch.of(space).range::<[u8], _>(range);
+        let mut changes = changes.map(|(key, change)| (key.into(), change.as_ref().map(Cow::from)));
+        scan_with(&*self.base, space, range, &mut changes, visit)
     }
 }

@@ -1,6 +1,6 @@
 //! Time to live: sweeping, forgetting, counting (contract sections 4 and 6).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -215,16 +215,16 @@ fn waits_since(record: &Record) -> u64 {
 
 impl Session<'_> {
     /// Every key id of a scope that has a stored record.
-    fn addresses_of(&self, scope: &Scope) -> Result<BTreeMap<RowKey, KeyId>, EngineError> {
+    fn addresses_of(&self, scope: &Scope) -> Result<Vec<Address>, EngineError> {
         let prefix = scope_mark(scope, &self.engine.salt);
         let end = prefix_end(&prefix);
         let end = if end.is_empty() { Bound::Unbounded } else { Bound::Excluded(end.as_slice()) };
-        let mut addresses = BTreeMap::new();
+        let mut addresses = Vec::new();
         for space in [Space::Records, Space::Live] {
             for key in rows_from(self.overlay, space, &prefix, end, usize::MAX)? {
                 let row = index::read_row(&key)?;
                 if let Some((id, _)) = read_entry(self.overlay, &row)?.filter(|(id, _)| id.scope() == scope) {
-                    addresses.insert(row, id);
+                    addresses.push(Address { id, row });
                 }
             }
         }
@@ -242,12 +242,12 @@ impl Session<'_> {
         let mut addresses = self.addresses_of(scope)?;
         self.engine.memory.for_each(|row, slot| {
             if slot.volatile.is_some() && slot.id.scope() == scope {
-                addresses.insert(*row, slot.id.clone());
+                addresses.push(Address { id: slot.id.clone(), row: *row });
             }
         });
-        let mut forgot = Forgot::default();
-        for (row, id) in addresses {
-            self.forget_one(&Address { id, row }, even_if_unknown, &mut forgot)?;
+        let (mut forgot, mut done) = (Forgot::default(), BTreeSet::new());
+        for address in addresses.iter().filter(|address| done.insert(address.row)) {
+            self.forget_one(address, even_if_unknown, &mut forgot)?;
         }
         (forgot.entries, forgot.entries_kept) = self.forget_entries(scope, even_if_unknown)?;
         Ok(forgot)

@@ -1,14 +1,13 @@
 //! From opening to closing, and what lies between: suspend, resume, reopen (P6, P7, S6).
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::AtomicU8;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 
 use super::fence_block::FenceBlock;
-use super::{Engine, EngineError, Errand, Owed, Parts, Phase, Session, read_with};
+use super::{Engine, EngineError, Owed, Parts, Phase, read_with};
 use crate::codec::address::{Address, Salt};
 use crate::codec::counters::{BOOT, Boot, SALT, decode_salt};
-use crate::commit::{Commits, Ticket};
+use crate::commit::Commits;
 use crate::entropy::Entropy;
 use crate::fences::Fences;
 use crate::home::Home;
@@ -49,47 +48,6 @@ impl Engine {
             owed: Mutex::default(),
             last_sweep: Mutex::default(),
         }))
-    }
-
-    /// Runs `work` in the commit queue for a future, or for nobody.
-    pub(crate) fn submit<T: Send + 'static, E: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Ticket<T, E> {
-        #[cfg(not(target_arch = "wasm32"))]
-        self.commits.start_pump();
-        let (play, after) = self.job(work);
-        self.commits.submit(play, after)
-    }
-
-    /// The same for a settlement, which may be abandoned on its way.
-    pub(crate) fn submit_errand<T: Send + 'static, E: Send + 'static>(
-        self: &Arc<Self>,
-        errand: Arc<Errand>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
-    ) -> Ticket<T, E> {
-        #[cfg(not(target_arch = "wasm32"))]
-        self.commits.start_pump();
-        let went_well = Arc::new(AtomicBool::new(false));
-        let noted = went_well.clone();
-        let (play, after) = self.job(move |session| {
-            let result = work(session)?;
-            noted.store(true, Ordering::Release);
-            Ok(result)
-        });
-        self.commits.submit(play, move |outcome| {
-            after(outcome);
-            errand.ended(went_well.load(Ordering::Acquire), outcome);
-        })
-    }
-
-    /// How a ticket's work ended.
-    pub(crate) async fn arrival<T, E>(self: Arc<Self>, ticket: Ticket<T, E>) -> Result<Result<T, E>, EngineError> {
-        let ended = std::future::poll_fn(|context| match ticket.poll(context.waker()) {
-            Some(ended) => Poll::Ready(ended),
-            None => Poll::Pending,
-        });
-        self.conclude(ended.await)
     }
 
     /// P6: stores the leases renewed in memory, lets go of file and lock. Volatile reservations end with it.

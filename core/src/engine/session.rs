@@ -25,6 +25,16 @@ pub(crate) struct Session<'a> {
     traces: &'a Traces,
 }
 
+/// The work said no: what it wrote is thrown away.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SaidNo;
+
+/// Whether what work wrote is kept.
+pub(super) type Kept = Result<(), SaidNo>;
+
+/// Work that owns what it needs.
+pub(super) type Work = Box<dyn FnOnce(&mut Session<'_>) -> Kept + Send>;
+
 /// What must be put right in memory when the commit has ended.
 #[derive(Default)]
 pub(super) struct Traces {
@@ -69,33 +79,11 @@ impl Traces {
 }
 
 impl Engine {
-    /// Runs `work`, which owns what it needs, in the commit queue; returns when what it wrote is on disk.
-    pub(crate) fn session<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
-    ) -> Result<T, EngineError> {
-        self.check_open()?;
-        let (play, after) = self.job(work);
-        self.conclude(self.commits.call(play, after)).unwrap_or_else(|error| Err(error))
-    }
-
-    /// Runs `work` on this very thread, whoever leads the queue.
-    pub(crate) fn session_here<T: Send + 'static, E: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
-    ) -> Result<Result<T, E>, EngineError> {
-        self.check_open()?;
-        let traces = Arc::new(Traces::default());
-        let after = self.after(traces.clone());
-        let ended = self.commits.call_here(|overlay| self.play(overlay, &traces, work), after);
-        self.conclude(ended)
-    }
-
     /// Work for the queue, and what puts memory right after it.
-    pub(super) fn job<T, E>(
+    pub(super) fn job(
         self: &Arc<Self>,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E> + Send + 'static,
-    ) -> (impl FnOnce(&mut Overlay) -> Result<T, E> + Send + 'static, impl FnOnce(&Outcome) + Send + 'static) {
+        work: Work,
+    ) -> (impl FnOnce(&mut Overlay) -> Kept + Send + 'static, impl FnOnce(&Outcome) + Send + 'static) {
         let traces = Arc::new(Traces::default());
         let after = self.after(traces.clone());
         let engine = self.clone();
@@ -106,19 +94,29 @@ impl Engine {
         (play, after)
     }
 
+    /// Plays work on this very thread, whoever leads the queue; returns when the commit that holds it has ended.
+    pub(super) fn play_here(
+        self: &Arc<Self>,
+        work: &mut dyn FnMut(&mut Session<'_>) -> Kept,
+    ) -> Result<(), EngineError> {
+        let traces = Arc::new(Traces::default());
+        let after = self.after(traces.clone());
+        self.conclude(self.commits.call_here(|overlay| self.play(overlay, &traces, work), after))
+    }
+
     /// Plays work in a session of its own; what it traced counts only if it went well.
-    fn play<T, E>(
+    fn play(
         self: &Arc<Self>,
         overlay: &mut Overlay,
         traces: &Traces,
-        work: impl FnOnce(&mut Session<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        let result = work(&mut Session { overlay, engine: self, now: self.now(), traces });
-        match result {
-            Ok(_) => traces.keep(),
-            Err(_) => self.stay(traces),
+        work: impl FnOnce(&mut Session<'_>) -> Kept,
+    ) -> Kept {
+        let kept = work(&mut Session { overlay, engine: self, now: self.now(), traces });
+        match kept {
+            Ok(()) => traces.keep(),
+            Err(SaidNo) => self.stay(traces),
         }
-        result
+        kept
     }
 
     /// The work said no, so what it released or forgot in memory is there again, for whoever follows in this commit, too.
@@ -181,11 +179,11 @@ impl Engine {
         }
     }
 
-    /// How a call ended, as a result; a panic of the caller's own closure goes on in the caller.
-    pub(super) fn conclude<T, E>(&self, ended: Ended<T, E>) -> Result<Result<T, E>, EngineError> {
+    /// Whether work and its commit came to their ends, and the work has answered; a panic of the caller's own closure goes on in
+    /// the caller.
+    pub(super) fn conclude(&self, ended: Ended<(), SaidNo>) -> Result<(), EngineError> {
         match ended {
-            Ended::Stored(value) => Ok(Ok(value)),
-            Ended::Refused(error) => Ok(Err(error)),
+            Ended::Stored(()) | Ended::Refused(SaidNo) => Ok(()),
             Ended::Failed(error) if self.phase() == Phase::Suspended && is_closed(&error) => {
                 Err(EngineError::Suspended)
             }

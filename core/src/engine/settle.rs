@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::job::Ticket;
 use super::{Engine, EngineError, Errand, Found, Session, find};
 use crate::codec::address::Address;
-use crate::commit::Ticket;
 use crate::machine::record::{AuditEntry, Lease, Record, Stamp, State, Step};
 use crate::machine::recover::is_lapsed;
 use crate::machine::settle::{

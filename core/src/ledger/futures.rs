@@ -19,6 +19,7 @@ use crate::limits::{check_person, check_step, stored_form, stored_resolution};
 use crate::machine::record::Step;
 use crate::machine::settle::{Resolution, Settlement};
 use crate::operation::Operation;
+use crate::queued::Queued;
 use crate::response::Response;
 use crate::sweep::Swept;
 use crate::transaction::Transaction;
@@ -180,7 +181,7 @@ impl Ledger {
     }
 
     /// Queues work now; the future only tells how it ended.
-    fn queued<T, W>(&self, work: W) -> impl Future<Output = Result<T>> + Send + 'static + use<T, W>
+    fn queued<T, W>(&self, work: W) -> Queued<T>
     where
         T: Send + 'static,
         W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
@@ -189,15 +190,14 @@ impl Ledger {
     }
 
     /// The same for work that was refused at the door, or not.
-    fn queued_if<T, W>(&self, work: Result<W>) -> impl Future<Output = Result<T>> + Send + 'static + use<T, W>
+    fn queued_if<T, W>(&self, work: Result<W>) -> Queued<T>
     where
         T: Send + 'static,
         W: FnOnce(&mut Session<'_>) -> Result<T, EngineError> + Send + 'static,
     {
         let open = work.and_then(|work| Ok(self.engine().check_open().map(|()| work)?));
         let ticket = open.map(|work| self.engine().submit(work));
-        let engine = self.engine().clone();
-        async move { Ok(engine.arrival(ticket?).await??) }
+        Queued::new(self.engine(), ticket)
     }
 
     /// [`transaction`](Ledger::transaction) as a future. The transaction is done even if the future is dropped.

@@ -11,6 +11,7 @@ use crate::entry::{Enqueued, EntryId, EntryView};
 use crate::error::{Error, Result};
 use crate::key::Scope;
 use crate::machine::person::EntryResolution;
+use crate::queued::Queued;
 
 impl Outbox {
     /// [`enqueue`](Outbox::enqueue) as a future. It is stored even if the future is dropped.
@@ -148,7 +149,7 @@ impl Outbox {
     }
 
     /// Queues work now, unless it was refused at the door; the future only tells how it ended.
-    fn queued<T, W>(&self, work: Result<W>) -> impl Future<Output = Result<T>> + Send + 'static + use<T, W>
+    fn queued<T, W>(&self, work: Result<W>) -> Queued<T>
     where
         T: Send + 'static,
         W: FnOnce(&mut Session<'_>, &OutboxTerms) -> Result<T, EngineError> + Send + 'static,
@@ -157,6 +158,6 @@ impl Outbox {
         let ticket = work
             .and_then(|work| engine.check_open().map(|()| work).map_err(Error::from))
             .map(|work| engine.submit(move |session| work(session, &terms)));
-        async move { Ok(engine.arrival(ticket?).await??) }
+        Queued::new(&engine, ticket)
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Versions are never taken away: when the log has been moved into the tree, the whole table is replaced.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
+use super::merge::Changed;
 use super::{Change, KeyRange, Space, Writes};
 
 /// How many changes a scan copies at a time, so that it does not keep writers waiting.
@@ -135,12 +137,12 @@ impl Changes<'_> {
 }
 
 impl Iterator for Changes<'_> {
-    type Item = (Vec<u8>, Change);
+    type Item = Changed<'static>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.chunk.len() == 0 && !self.ended {
             self.copy_chunk();
         }
-        self.chunk.next()
+        self.chunk.next().map(|(key, change)| (key.into(), change.map(Cow::from)))
     }
 }

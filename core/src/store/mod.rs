@@ -4,6 +4,8 @@
 //! consistent snapshots, and applies a [`Writes`] whole or not at all. Whoever commits is the only one who does: the commit
 //! queue above serialises writers, so a snapshot taken between two commits shows what the next commit changes.
 
+#[cfg(any(test, target_arch = "wasm32"))]
+mod crc;
 pub(crate) mod disk;
 mod health;
 #[cfg(not(target_arch = "wasm32"))]

@@ -28,6 +28,7 @@ const PARTS: &[&str] = &[
     "driver",
     "stats",
     "unreadable",
+    "queued",
 ];
 /// What errors carry.
 const ENTRY: &[&str] = &["entry"];

@@ -78,8 +78,9 @@ impl Snapshot for Nothing {
 
 impl Layered {
     fn over(&self, below: &dyn Snapshot, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
-        let changes = self.1.range::<[u8], _>(range).map(|(key, change)| (key, change.as_ref()));
-        scan_with(below, Space::Records, range, changes, visit)
+        let changes = self.1.range::<[u8], _>(range);
+        let mut changes = changes.map(|(key, change)| (key.into(), change.as_ref().map(std::borrow::Cow::from)));
+        scan_with(below, Space::Records, range, &mut changes, visit)
     }
 }
 

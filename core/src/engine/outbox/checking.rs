@@ -1,6 +1,5 @@
 //! Whether the outbox agrees with itself: entries, requests, index rows, counts (I7).
 
-use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use super::{OutboxTerms, reading};
@@ -21,9 +20,12 @@ struct Walk<'a> {
     row: OutboxRow,
     /// What the entries make of the counts.
     counted: OutboxRow,
-    /// How many rows there must be, by what they begin with.
-    expected: BTreeMap<u8, u64>,
+    /// How many rows there must be.
+    expected: RowCounts,
 }
+
+/// Numbers of rows, by the byte that they begin with.
+type RowCounts = [u64; 256];
 
 impl Engine {
     /// Walks the outbox.
@@ -41,14 +43,14 @@ impl Engine {
             }
         };
         let counted = OutboxRow { unsettled_bytes: 0, counts: Default::default(), ..row };
-        let mut walk = Walk { engine: self, view, row, counted, expected: BTreeMap::new() };
+        let mut walk = Walk { engine: self, view, row, counted, expected: [0; 256] };
         let (found, all) = walk.rows(checked)?;
         if !all {
             // What is counted is less than there is.
             return Ok(());
         }
-        for (first, rows) in found {
-            let expected = walk.expected.remove(&first).unwrap_or(0);
+        for (first, rows) in (0_u8..=u8::MAX).zip(found).filter(|(_, rows)| *rows > 0) {
+            let expected = walk.expected[usize::from(first)];
             if rows != expected {
                 let first = char::from(first);
                 checked.fault(|| format!("the outbox has {rows} rows '{first}', its entries {expected}"));
@@ -63,12 +65,12 @@ impl Engine {
 
 impl Walk<'_> {
     /// Looks at every entry; how many rows there are that belong to entries, by what they begin with, and whether those are all.
-    fn rows(&mut self, checked: &mut Checked) -> Result<(BTreeMap<u8, u64>, bool), EngineError> {
-        let (mut found, mut failed, mut torn, view) = (BTreeMap::new(), None, Vec::new(), self.view);
+    fn rows(&mut self, checked: &mut Checked) -> Result<(RowCounts, bool), EngineError> {
+        let (mut found, mut failed, mut torn, view) = ([0; 256], None, Vec::new(), self.view);
         let mut visit = |key: &[u8], value: &[u8]| {
             let first = key.first().copied().unwrap_or_default();
             if !OF_NO_ENTRY.contains(&first) {
-                *found.entry(first).or_insert(0) += 1;
+                found[usize::from(first)] += 1;
             }
             if first == line::ENTRIES {
                 failed = self.entry(key, value, checked).err();
@@ -96,7 +98,7 @@ impl Walk<'_> {
         }
         self.request_of(&entry, checked)?;
         for row in [vec![key.to_vec(), line::request_key(entry.id)], line::rows(&entry, &self.engine.salt)].concat() {
-            *self.expected.entry(row[0]).or_insert(0) += 1;
+            self.expected[usize::from(row[0])] += 1;
             if has(self.view, Space::Outbox, &row)? == Some(false) {
                 checked.fault(|| format!("entry {} has no row '{}'", entry.id, char::from(row[0])));
             }

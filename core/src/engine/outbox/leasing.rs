@@ -1,6 +1,6 @@
 //! Handing entries out, and settling their deliveries (O4 to O9, O11).
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use super::{Desk, OutboxTerms, reading};
 use crate::codec::line::{self, Mark};
@@ -62,7 +62,7 @@ impl Desk<'_, '_> {
         self.end_by_time(mark)?;
         self.row.budget = self.row.budget.at(self.terms.budget, self.now.at);
         let (mut handed, mut passed) = (Vec::new(), HashSet::new());
-        let mut pauses_over = BTreeSet::new();
+        let mut pauses_over = Vec::new();
         while handed.len() < limit {
             let mut due = self.due(mark, limit - handed.len(), &passed, &mut pauses_over)?;
             if due.is_empty() {
@@ -119,14 +119,19 @@ impl Desk<'_, '_> {
         scope: Mark,
         limit: usize,
         passed: &HashSet<u64>,
-        pauses_over: &mut BTreeSet<Vec<u8>>,
+        pauses_over: &mut Vec<Vec<u8>>,
     ) -> Result<Vec<Candidate>, EngineError> {
         let view = &*self.session.overlay;
         let mut due = Vec::new();
         for mark in reading::lanes_of(view, scope)? {
             match reading::lane(view, scope, mark)? {
                 Some(lane) if lane.held.is_some() || lane.paused_until > self.now.at => continue,
-                Some(_) => drop(pauses_over.insert(line::lane_key(scope, mark))),
+                Some(_) => {
+                    let key = line::lane_key(scope, mark);
+                    if !pauses_over.contains(&key) {
+                        pauses_over.push(key);
+                    }
+                }
                 None => {}
             }
             let Some(head) = reading::head(view, scope, mark)? else { continue };

@@ -40,8 +40,8 @@ impl Snapshot for Layer {
         if holds_nothing(range) {
             return Ok(());
         }
-        let changes = self.table.changes(space, range, self.upto);
-        scan_with(&*self.below, space, range, changes, visit)
+        let mut changes = self.table.changes(space, range, self.upto);
+        scan_with(&*self.below, space, range, &mut changes, visit)
     }
 
     fn scan_above(&self, space: Space, range: KeyRange<'_>, visit: Visit<'_>) -> Result<(), StoreError> {
@@ -49,8 +49,8 @@ impl Snapshot for Layer {
         if holds_nothing(range) {
             return Ok(());
         }
-        let changes = self.table.changes(space, range, self.upto);
-        scan_with(&Above(&*self.below), space, range, changes, visit)
+        let mut changes = self.table.changes(space, range, self.upto);
+        scan_with(&Above(&*self.below), space, range, &mut changes, visit)
     }
 }
 

@@ -6,7 +6,12 @@ use std::ops::{Bound, ControlFlow, RangeBounds};
 
 use ::redb::{AccessGuard, Range, ReadOnlyTable, ReadTransaction, Table, TableDefinition, WriteTransaction};
 
+#[cfg(not(target_arch = "wasm32"))]
+use crc32fast::Hasher;
+
 use super::errors::{caught, of_storage, of_table};
+#[cfg(target_arch = "wasm32")]
+use crate::store::crc::Hasher;
 use crate::store::{KeyRange, Space, StoreError, Visit, Writes};
 
 type Rows = Range<'static, &'static [u8], &'static [u8]>;
@@ -134,7 +139,7 @@ const SEAL_LEN: usize = 4;
 
 /// CRC-32 of a row's key, as it stands in the table, and its value.
 fn seal_of(key: &[u8], value: &[u8]) -> [u8; SEAL_LEN] {
-    let mut hasher = crc32fast::Hasher::new();
+    let mut hasher = Hasher::new();
     hasher.update(key);
     hasher.update(value);
     hasher.finalize().to_be_bytes()
