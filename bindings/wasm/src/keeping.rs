@@ -11,7 +11,7 @@ use crate::ledger::JsLedger;
 use crate::looking::{JsListing, swept};
 use crate::object::{list, number, object};
 use crate::operation::JsOperation;
-use crate::promise::promise;
+use crate::promise::{boxed, promise, telling};
 use crate::transaction::{Closure, JsBatch, plain};
 
 #[wasm_bindgen(js_class = NativeLedger)]
@@ -69,10 +69,7 @@ impl JsLedger {
     /// As a promise.
     pub fn recover(&self, operation: &JsOperation, limit: f64) -> Told<Promise> {
         let recovered = self.0.recover_async(&operation.0, count("a limit", limit)?);
-        Ok(promise(async move {
-            let claims = recovered.await.map_err(failed)?;
-            Ok(list(claims, |claim| JsClaim::new(claim).into()))
-        }))
+        Ok(boxed(telling(recovered, |claims: Vec<_>| list(claims, |claim| JsClaim::new(claim).into()))))
     }
 
     #[wasm_bindgen(js_name = resolveSync)]
@@ -126,7 +123,7 @@ impl JsLedger {
     /// As a promise.
     pub fn sweep(&self, limit: f64) -> Told<Promise> {
         let sweep = self.0.sweep_async(count("a limit", limit)?);
-        Ok(promise(async move { sweep.await.map(|told| swept(&told)).map_err(failed) }))
+        Ok(boxed(telling(sweep, |told| swept(&told))))
     }
 
     #[wasm_bindgen(js_name = transactionSync)]
@@ -152,7 +149,7 @@ impl JsLedger {
     pub fn apply(&self, batch: &JsBatch) -> Promise {
         let batch = batch.get();
         let told = self.0.transaction_async(move |tx| tx.apply(&batch));
-        promise(async move { told.await.map(|()| JsValue::UNDEFINED).map_err(failed) })
+        boxed(telling(told, |()| JsValue::UNDEFINED))
     }
 
     pub fn compact(&self, even_with_claims: bool) -> Told<JsValue> {

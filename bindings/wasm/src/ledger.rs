@@ -17,9 +17,9 @@ use crate::fingerprint::JsFingerprint;
 use crate::host::{Host, JsHost};
 use crate::object::list;
 use crate::operation::JsOperation;
-use crate::promise::{promise, promise_until};
+use crate::promise::{boxed, promise_until, telling};
 
-/// A ledger on a store, or in memory.
+/// A ledger on a store.
 #[wasm_bindgen(js_name = NativeLedger)]
 pub struct JsLedger(pub(crate) AssertUnwindSafe<Ledger>);
 
@@ -46,14 +46,9 @@ impl JsBegin {
 
 #[wasm_bindgen(js_class = NativeLedger)]
 impl JsLedger {
-    /// Opens the ledger on `store`, or makes it there; in memory where there is no store.
+    /// Opens the ledger on `store`, or makes it there. What is kept in memory is kept in a store, too.
     #[wasm_bindgen(constructor)]
-    pub fn new(
-        store: Option<Store>,
-        host: &Host,
-        max_response_bytes: Option<f64>,
-        cache_bytes: Option<f64>,
-    ) -> Told<JsLedger> {
+    pub fn new(store: Store, host: &Host, max_response_bytes: Option<f64>, cache_bytes: Option<f64>) -> Told<JsLedger> {
         let spoken_for = Arc::new(SendWrapper::new(std::cell::OnceCell::<js_sys::Function>::new()));
         let (commit, caller) = (spoken_for.clone(), JsHost::new(host));
         let mut builder =
@@ -70,11 +65,7 @@ impl JsLedger {
         if let Some(bytes) = cache_bytes {
             builder = builder.cache_bytes(count("a cache", bytes)?);
         }
-        let opened = match store {
-            Some(store) => builder.open_disk(Arc::new(JsDisk::new(store))),
-            None => builder.in_memory(),
-        };
-        let ledger = opened.map_err(failed)?;
+        let ledger = builder.open_disk(Arc::new(JsDisk::new(store))).map_err(failed)?;
         let for_commit = AssertUnwindSafe(ledger.clone());
         let commit = Closure::<dyn FnMut()>::new(move || for_commit.commit_queued());
         let _ = spoken_for.set(commit.into_js_value().unchecked_into());
@@ -90,7 +81,7 @@ impl JsLedger {
     /// `begin` as a promise: what is begun in one turn of the event loop shares one sync. It is given up when `until` is settled.
     pub fn begin(&self, asked: &JsBegin, until: Option<Promise>) -> Promise {
         let decided = self.0.begin_with_async(asked.0.clone());
-        promise_until(async move { decided.await.map(decision::told).map_err(failed) }, until)
+        promise_until(telling(decided, decision::told), until)
     }
 
     /// All in one commit.
@@ -104,7 +95,7 @@ impl JsLedger {
     #[wasm_bindgen(js_name = beginMany)]
     pub fn begin_many(&self, asked: Vec<JsBegin>) -> Promise {
         let decided = self.0.begin_many_async(asked.into_iter().map(|begin| begin.0).collect());
-        promise(async move { Ok(list(decided.await.map_err(failed)?, decision::told)) })
+        boxed(telling(decided, |decisions: Vec<_>| list(decisions, decision::told)))
     }
 
     /// As `begin` would answer now, save that nothing is granted (S9).

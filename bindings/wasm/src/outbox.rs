@@ -14,7 +14,6 @@ mod settings;
 mod waiting;
 
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use keyledger::{
@@ -26,7 +25,7 @@ use crate::argument::{count, response, scope};
 use crate::error::{Told, failed, invalid_argument, thrown};
 use crate::ledger::JsLedger;
 use crate::object::{list, number, object};
-use crate::promise::promise;
+use crate::promise::{Telling, boxed, telling};
 
 pub(crate) use asking::JsEnqueue;
 pub(crate) use entry::{audited, enqueued, view};
@@ -41,9 +40,6 @@ const COMMITS_MAX: usize = 1000;
 #[wasm_bindgen(js_name = NativeOutbox)]
 pub struct JsOutbox(AssertUnwindSafe<(Outbox, Ledger)>);
 
-/// What a call comes to, as JavaScript is told it.
-type Telling = Pin<Box<dyn Future<Output = Told<JsValue>>>>;
-
 /// The entry of that number.
 #[expect(
     clippy::cast_possible_truncation,
@@ -54,14 +50,6 @@ pub(crate) fn entry_id(number: f64) -> EntryId {
     EntryId::new(number as u64)
 }
 
-/// The call's answer as JavaScript has it.
-fn telling<T: 'static>(
-    call: impl Future<Output = keyledger::Result<T>> + 'static,
-    tell: impl FnOnce(T) -> JsValue + 'static,
-) -> Telling {
-    Box::pin(async move { call.await.map(tell).map_err(failed) })
-}
-
 impl JsOutbox {
     pub(crate) fn outbox(&self) -> &Outbox {
         &self.0.0.0
@@ -70,7 +58,7 @@ impl JsOutbox {
     /// The answer, or a promise of it. What is made at once was queued, is committed with all that was queued before it, and has its answer.
     fn told(&self, at_once: bool, mut call: Telling) -> Told<JsValue> {
         if !at_once {
-            return Ok(promise(call).into());
+            return Ok(boxed(call).into());
         }
         for _ in 0..COMMITS_MAX {
             self.0.1.commit_queued();

@@ -9,10 +9,10 @@ use keyledger::Changes;
 use send_wrapper::SendWrapper;
 use wasm_bindgen::prelude::*;
 
-use super::{JsOutbox, entry_id, telling, view};
+use super::{JsOutbox, entry_id, view};
 use crate::argument::{fence, span};
 use crate::error::{Told, failed, invalid_argument};
-use crate::promise::promise_until;
+use crate::promise::{promise_until, telling};
 
 #[wasm_bindgen(js_class = NativeOutbox)]
 impl JsOutbox {
