@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import inspect
+import math
 import os
 import threading
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Coroutine
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 from keyledger import _native
@@ -188,7 +189,7 @@ def _told_on(loop: asyncio.AbstractEventLoop, show: Callable[[Any], object]) -> 
     async def tell(progress: Any) -> None:
         show(progress)
 
-    return lambda progress: asyncio.run_coroutine_threadsafe(tell(progress), loop).result()
+    return lambda progress: _ended(loop, tell(progress), math.inf)
 
 
 async def _to_the_end(future: asyncio.Future[T], stop: Callable[[], object]) -> T:
@@ -280,17 +281,17 @@ class _OnLoop:
         self._stop = stop
 
     def send(self, delivery: Delivery) -> DeliveryOutcome:
-        begun = threading.Event()
+        begun: list[bool] = []
 
         async def sending() -> DeliveryOutcome:
-            begun.set()
+            begun.append(True)
             return await self._send(delivery)
 
         ended = self._ended(sending(), delivery.lease_left_seconds)
         if not isinstance(ended, _Unended):
             return ended
         outcome = DeliveryOutcome.retry(ended.why)
-        return outcome if begun.is_set() else outcome.not_taken()
+        return outcome if begun else outcome.not_taken()
 
     def has_other_credentials(self, scope: str) -> bool:
         if self._ask is None:
@@ -301,27 +302,46 @@ class _OnLoop:
         return not isinstance(answer, _Unended) and bool(answer)
 
     def _ended(self, work: Coroutine[Any, Any, T], seconds: float) -> T | _Unended:
-        """What the coroutine returns. It raises what that raises."""
-        try:
-            future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        except RuntimeError:
-            work.close()
-            return self._closed()
-        ends = time.monotonic() + seconds
-        while not concurrent.futures.wait([future], _LOOK_SECONDS).done:
-            # A loop that was closed before it came to this one never will.
-            if self._loop.is_closed():
-                if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
-                    work.close()
-                return self._closed()
-            if time.monotonic() >= ends:
-                future.cancel()
-                return _Unended("the lease was over before an answer came")
-        return _Unended("the send was cancelled") if future.cancelled() else future.result()
+        ended = _ended(self._loop, work, seconds)
+        if isinstance(ended, _Unended) and ended.why == _CLOSED:
+            self._stop.stop()
+        return ended
 
-    def _closed(self) -> _Unended:
-        self._stop.stop()
-        return _Unended("the event loop was closed")
+
+def _ended(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T], seconds: float) -> T | _Unended:
+    """What the coroutine returns on the loop of another thread. It raises what that raises.
+
+    A future of `concurrent` has a lock, which that thread may take with it when a signal's error ends it; a queue of C has none.
+    """
+    tasks: list[asyncio.Task[T]] = []
+    ended: SimpleQueue[asyncio.Task[T]] = SimpleQueue()
+
+    def begin() -> None:
+        tasks.append(loop.create_task(work))
+        tasks[0].add_done_callback(ended.put)
+
+    try:
+        loop.call_soon_threadsafe(begin)
+        ends = time.monotonic() + seconds
+        while (task := _got(ended)) is None:
+            # A loop that was closed before it came to this one never will.
+            if loop.is_closed():
+                raise RuntimeError(_CLOSED)
+            if time.monotonic() >= ends:
+                loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+                return _Unended("the lease was over before an answer came")
+    except RuntimeError:
+        if inspect.getcoroutinestate(work) == inspect.CORO_CREATED:
+            work.close()
+        return _Unended(_CLOSED)
+    return _Unended("the send was cancelled") if task.cancelled() else task.result()
+
+
+def _got(ended: SimpleQueue[T]) -> T | None:
+    try:
+        return ended.get(timeout=_LOOK_SECONDS)
+    except Empty:
+        return None
 
 
 class _Unended:
@@ -331,6 +351,7 @@ class _Unended:
         self.why = why
 
 
+_CLOSED = "the event loop was closed"
 _ASK_SECONDS = 30.0
 _LOOK_SECONDS = 0.1
 

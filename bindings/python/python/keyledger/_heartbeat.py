@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import _thread
+import contextlib
+import math
 import os
 import threading
 import time
+from functools import partial
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 from weakref import ref
 
 from keyledger._exit import is_over
+from keyledger._kept import RESULT, Kept
 from keyledger.errors import ClaimLost, ClaimSettled, Closed, Forked, KeyledgerError
 
 if TYPE_CHECKING:
@@ -18,6 +24,7 @@ if TYPE_CHECKING:
 
 _ENDS = (ClaimLost, ClaimSettled, Closed, Forked)
 _IDLE_SECONDS = 10.0
+_LONGEST_SECONDS = 3600.0
 _BEATS_IN_A_LEASE = 3
 
 
@@ -58,57 +65,69 @@ class _Beat:
 
 
 class _Heart:
-    """The beats of one ledger, and the thread that sees to them. When the process exits there is none, and nobody waits for its lock."""
+    """The beats of one ledger, and the thread that sees to them.
+
+    It has no lock: a signal's error could leave one with the main thread for ever. Each step of `add` is one call of C, whole or not made,
+    and each half sees what the other does next: `add` looks whether the thread waits after it has put its beat, the thread looks for beats
+    after it has said that it waits no more.
+    """
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
         self._beats: dict[int, _Beat] = {}
-        self._wakes_at = 0.0
-        self._runs = False
+        self._woken: SimpleQueue[None] = SimpleQueue()
+        self._wakes_at = math.inf
+        self._thread = Kept(partial(_thread.start_new_thread, self._begin, ()))
 
     def add(self, beat: _Beat) -> None:
+        # When the process exits no thread begins any more.
         if is_over():
             return
-        with self._changed:
-            self._beats[id(beat)] = beat
-            if not self._runs:
-                self._begin()
-            elif beat.due < self._wakes_at:
-                self._changed.notify()
+        self._beats[id(beat)] = beat
+        # The thread, which begins unless it has begun.
+        self._thread[RESULT]
+        if beat.due < self._wakes_at and self._woken.empty():
+            self._woken.put(None)
 
     def remove(self, beat: _Beat) -> None:
         """Waits for nobody: a garbage collection may come here at any time, and the last one when the thread is gone."""
         self._beats.pop(id(beat), None)
 
     def _begin(self) -> None:
-        self._runs = True
+        """Makes a thread with a name. Signals are raised in the main thread alone, which may not do this: `Thread.start` takes locks."""
         try:
             threading.Thread(target=self._run, name="keyledger-heartbeat", daemon=True).start()
-        except BaseException:
-            self._runs = False
-            raise
+        except RuntimeError:
+            # There can be no more threads; this one is there.
+            self._run()
 
     def _run(self) -> None:
-        while (due := self._wait()) is not None:
-            for beat in due:
-                if not beat.beat():
-                    self.remove(beat)
+        try:
+            while (due := self._wait()) is not None:
+                for beat in due:
+                    if not beat.beat():
+                        self.remove(beat)
+        finally:
+            self._thread.clear()
+        # A beat that came before the thread was no more needs another.
+        if self._beats and not is_over():
+            self._thread[RESULT]
 
     def _wait(self) -> list[_Beat] | None:
         """The beats that are due, or none: nobody has had a claim for a while, and the thread ends."""
         idle_until = time.monotonic() + _IDLE_SECONDS
-        with self._changed:
-            while True:
-                now = time.monotonic()
-                beats = list(self._beats.values())
-                due = [beat for beat in beats if beat.due <= now]
-                if due:
-                    return due
-                if not beats and not self._beats and now >= idle_until:
-                    self._runs = False
-                    return None
-                self._wakes_at = min((beat.due for beat in beats), default=idle_until)
-                self._changed.wait(self._wakes_at - now)
+        while True:
+            # Whoever adds one while this looks wakes it again.
+            self._wakes_at = math.inf
+            now = time.monotonic()
+            beats = list(self._beats.values())
+            due = [beat for beat in beats if beat.due <= now]
+            if due:
+                return due
+            if not beats and now >= idle_until:
+                return None
+            self._wakes_at = min((beat.due for beat in beats), default=idle_until)
+            with contextlib.suppress(Empty):
+                self._woken.get(timeout=min(max(self._wakes_at - now, 0), _LONGEST_SECONDS))
 
 
 _hearts: dict[int, _Heart] = {}
@@ -125,7 +144,8 @@ class Heartbeat:
     @classmethod
     def start(cls, claim: Claim, loop: asyncio.AbstractEventLoop | None = None) -> Heartbeat:
         """From now on. A claim whose handler runs on a `loop` is let go when that was closed in its middle (S2)."""
-        heart = _hearts.setdefault(claim.ledger_number, _Heart())
+        number = claim.ledger_number
+        heart = _hearts.get(number) or _hearts.setdefault(number, _Heart())
         beat = _Beat(claim, loop)
         heart.add(beat)
         return cls(heart, beat)

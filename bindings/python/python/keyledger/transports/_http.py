@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import timedelta
@@ -185,23 +184,19 @@ class HttpTransport(Generic[AuthorizeT]):
 
 
 class _Refused:
-    """Which credentials were refused last, by scope: as a hash, in memory alone."""
+    """Which credentials were refused last, by scope: as a hash, in memory alone. A dict needs no lock for steps of one call each."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._by_scope: dict[str, tuple[HttpRequest, bytes | None]] = {}
 
     def note(self, scope: str, request: HttpRequest, identity: bytes | None) -> None:
-        with self._lock:
-            self._by_scope[scope] = (request, identity)
+        self._by_scope[scope] = (request, identity)
 
     def forget(self, scope: str) -> None:
-        with self._lock:
-            self._by_scope.pop(scope, None)
+        self._by_scope.pop(scope, None)
 
     def get(self, scope: str) -> tuple[HttpRequest, bytes | None] | None:
-        with self._lock:
-            return self._by_scope.get(scope)
+        return self._by_scope.get(scope)
 
 
 class BlockingTransport(HttpTransport[Asks]):
