@@ -1499,7 +1499,8 @@ class Entry:
     def __hash__(self) -> int: ...
 
 @final
-class Enqueued:
+# It is no tuple; but type checkers know of no other class what it unpacks into.
+class Enqueued(tuple[Entry, bool]):
     """What `enqueue` answers: the entry, and whether it is new. `entry, created = outbox.enqueue(...)` works too."""
 
     __match_args__: ClassVar[tuple[str, str]] = ...
@@ -1509,7 +1510,6 @@ class Enqueued:
     @property
     def created(self) -> bool:
         """Whether it is new."""
-    def __iter__(self) -> Iterator[Any]: ...
 
 @final
 class DeliveryOutcome:

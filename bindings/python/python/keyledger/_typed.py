@@ -12,6 +12,7 @@ Q = ParamSpec("Q")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 S = TypeVar("S")
+S_contra = TypeVar("S_contra", contravariant=True)
 T = TypeVar("T")
 
 
@@ -25,6 +26,12 @@ class Bound(Protocol, Generic[P, R_co]):
         ...
 
 
+class _TakesClass(Protocol, Generic[S_contra, Q, R_co]):
+    """A class method, as it was decorated: it is given the class first."""
+
+    def __call__(self, cls: type[S_contra], /, *args: Q.args, **kwargs: Q.kwargs) -> R_co: ...
+
+
 class Idempotent(Protocol, Generic[P, R_co]):
     """A function that was decorated. At run time it is a plain function with these attributes; `help` of each tells all of it."""
 
@@ -35,6 +42,11 @@ class Idempotent(Protocol, Generic[P, R_co]):
         """Runs once for each key."""
         ...
 
+    # Type checkers look class methods up here, too.
+    @overload
+    def __get__(self: _TakesClass[S, Q, R], instance: None, owner: type[S], /) -> Bound[Q, R]: ...
+    @overload
+    def __get__(self: _TakesClass[S, Q, R], instance: S, owner: Any = None, /) -> Bound[Q, R]: ...
     @overload
     def __get__(self, instance: None, owner: Any, /) -> Idempotent[P, R_co]: ...
     @overload

@@ -83,9 +83,33 @@ class Shop:
     def opened(cls, day: str) -> str:
         return day
 
+    @keyledger.idempotent(ledger=get_ledger, operation="close", effect="repeatable", scope=keyledger.SINGLE, key="day")
+    @classmethod
+    def closed(cls, day: str) -> str:
+        return day
 
-def methods(shop: Shop) -> None:
+    @staticmethod
+    @keyledger.idempotent(ledger=get_ledger, operation="tax", effect="repeatable", scope=keyledger.SINGLE, key="year")
+    def taxed(year: int, rate: float) -> float:
+        return rate
+
+    @keyledger.idempotent(ledger=get_ledger, operation="audit", effect="repeatable", scope=keyledger.SINGLE, key="year")
+    @staticmethod
+    async def audited(year: int) -> str:
+        return "fine"
+
+
+class Branch(Shop):
+    """What it inherits."""
+
+
+async def methods(shop: Shop) -> None:
     assert_type(shop.sell("1"), int)
+    assert_type(Shop.sell(shop, "1"), int)
+    assert_type([Shop.opened("monday"), shop.opened(day="monday"), Branch.opened("monday")], list[str])
+    assert_type([Shop.closed("monday"), shop.closed(day="monday"), Branch.closed("monday")], list[str])
+    assert_type(Shop.taxed(2026, rate=1.5), float)
+    assert_type(await Branch.audited(2026), str)
 
 
 def blocks(ledger: Ledger) -> None:

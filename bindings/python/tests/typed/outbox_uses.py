@@ -42,6 +42,8 @@ def requests(fields: dict[str, str]) -> list[HttpRequest]:
 def used(outbox: Outbox) -> None:
     entry = outbox.enqueue("user", "charge", b"...", purpose="pay cart 42").entry
     assert_type(entry, Entry)
+    same, created = outbox.enqueue("user", "charge", b"...", purpose="pay cart 42")
+    assert_type((same, created), tuple[Entry, bool])
     try:
         assert_type(entry.result(timeout=30), Response)
     except AnsweredNo as no:
@@ -55,6 +57,8 @@ def used(outbox: Outbox) -> None:
 
 async def used_in_asyncio(outbox: Outbox) -> AsyncIterator[Entry]:
     enqueued = await outbox.enqueue_async("user", "charge", "text", send_by=0)
+    entry, created = enqueued
+    assert_type((entry, created), tuple[Entry, bool])
     assert_type(await enqueued.entry.result_async(1.5), Response)
     async with outbox.driver("user", AsyncHttpxTransport(authorize=authorize_later)):
         (await outbox.lease_due_async("user"))[0].settle(DeliveryOutcome.no("no"))

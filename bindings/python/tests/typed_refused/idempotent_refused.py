@@ -44,6 +44,14 @@ class Shop:
     def sell(self, order: str) -> int:
         return 1
 
+    @classmethod
+    @keyledger.idempotent(ledger=get_ledger, operation="open", effect="repeatable", scope=keyledger.SINGLE, key="day")
+    def opened(cls, day: str) -> str:
+        return day
+
 
 def method(shop: Shop) -> None:
     shop.sell(1)  # expect: error
+    Shop.sell("1")  # expect: error
+    shop.opened(1)  # expect: error
+    Shop.opened(Shop, "monday")  # expect: error
