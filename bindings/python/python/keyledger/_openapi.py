@@ -16,6 +16,9 @@ _CASES = {
     "not-available": "The ledger of keys does not answer. Send the same request with the same key later.",
 }
 
+_INVALID = 422
+_SAYS_INVALID = {"422", "4XX", "DEFAULT"}
+
 _PROBLEM = {
     "type": "object",
     "title": "Problem",
@@ -41,8 +44,14 @@ def documented(route: Route, settings: dict[str, Any]) -> dict[str, Any]:
     extra = dict(settings.get("openapi_extra") or {})
     others = [each for each in extra.get("parameters", ()) if each.get("name") != KEY_FIELD]
     extra["parameters"] = [*others, _parameter(route)]
-    responses: dict[Any, Any] = {**_responses(route), **(settings.get("responses") or {})}
-    return {**settings, "openapi_extra": extra, "responses": responses}
+    said: dict[Any, Any] = settings.get("responses") or {}
+    responses: dict[Any, Any] = _responses(route)
+    invalid = responses.pop(_INVALID, None)
+    if invalid is not None and not {str(status).upper() for status in said} & _SAYS_INVALID:
+        # FastAPI has an answer with this status as well, which it leaves out where `responses` has one, and joins with this.
+        own = extra.get("responses") or {}
+        extra["responses"] = {**own, str(_INVALID): {**invalid, **own.get(str(_INVALID), {})}}
+    return {**settings, "openapi_extra": extra, "responses": {**responses, **said}}
 
 
 def _parameter(route: Route) -> dict[str, Any]:
@@ -57,10 +66,12 @@ def _parameter(route: Route) -> dict[str, Any]:
 
 
 def _responses(route: Route) -> dict[int | str, dict[str, Any]]:
-    texts: dict[int, list[str]] = {}
+    texts: dict[int, list[str]] = {route.no_principal().status: ["Nobody is known to be asking."]}
     for case, text in _CASES.items():
         if case != "missing" or route.is_required:
             texts.setdefault(route.status_of(case), []).append(text)
+    if _INVALID in texts:
+        texts[_INVALID].append("Or, as application/json, the request is not valid.")
     return {status: _response(" ".join(said)) for status, said in sorted(texts.items())}
 
 

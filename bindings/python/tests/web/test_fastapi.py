@@ -198,3 +198,32 @@ def test_the_document_has_the_header_and_the_problems(app: FastAPI) -> None:
     (optional,) = [each for each in paths["/v1/whole"]["post"]["parameters"] if each["name"] == "Idempotency-Key"]
     assert not optional["required"]
     assert "422" in paths["/v1/whole"]["post"]["responses"]
+    assert "401" in operation["responses"]
+
+
+@pytest.mark.parametrize("prefix", ["", "/v1"])
+def test_the_document_has_fastapis_answer_to_an_invalid_request_beside_the_problem_of_that_status(prefix: str) -> None:
+    app, router = FastAPI(), APIRouter()
+    app.router.route_class = router.route_class = IdempotencyRoute
+    on = idempotent(ledger=Ledger(None), route=Route.required("repeatable"), scope=lambda: "ann")
+    to = router if prefix else app
+    teapot = {422: {"description": "of the caller's own"}}
+
+    @to.post("/orders")
+    @on
+    def order(order: Order) -> int:
+        return 1
+
+    @to.post("/own", responses=teapot)  # type: ignore[arg-type]
+    @on
+    def own(order: Order) -> int:
+        return 1
+
+    if prefix:
+        app.include_router(router, prefix=prefix)
+    document = TestClient(app).get("/openapi.json").json()
+    invalid = document["paths"][f"{prefix}/orders"]["post"]["responses"]["422"]
+    assert invalid["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/HTTPValidationError"}
+    assert "application/problem+json" in invalid["content"]
+    assert "HTTPValidationError" in document["components"]["schemas"]
+    assert document["paths"][f"{prefix}/own"]["post"]["responses"]["422"] == {"description": "of the caller's own"}
