@@ -16,6 +16,7 @@ from keyledger._claims import RESPONSES, ClaimBlock
 from keyledger._idempotent import ByName, Declared, idempotent
 from keyledger._kept import RESULT, Asked, Kept
 from keyledger._native import Acquired, Fingerprint
+from keyledger._opened import explain, note
 from keyledger._outbox import Outbox, OutboxSettings
 from keyledger._running import run_claimed, run_claimed_async
 from keyledger._settling import Course
@@ -336,7 +337,7 @@ def open(  # noqa: A001
         cache_bytes: memory for pages of the file (64 MiB).
 
     Raises:
-        AlreadyOpen: another process or handle has the file, and not both are `shared`.
+        AlreadyOpen: this process has the file open already, shared or not, or another one has, and not both are `shared`.
         Unavailable: it cannot be read or made right now.
         WrongFormat: it is no ledger, or one of a later version. No file that is refused is changed (I9).
         Corrupt: it is damaged.
@@ -348,7 +349,7 @@ def open(  # noqa: A001
 
     """
     try:
-        return Ledger(
+        ledger = Ledger(
             path,
             shared=shared,
             clock=clock,
@@ -356,17 +357,11 @@ def open(  # noqa: A001
             max_response_bytes=max_response_bytes,
             cache_bytes=cache_bytes,
         )
-    except AlreadyOpen as error:
-        error.args = (
-            f"{os.fspath(path)} is open, in another process or by another handle of this one, and not both are shared: go on "
-            "with that handle, close it there, or open it everywhere with shared=True",
-        )
+    except (AlreadyOpen, Unavailable) as error:
+        explain(error, path)
         raise
-    except Unavailable as error:
-        folder = os.path.dirname(os.path.abspath(path))
-        if not os.path.isdir(folder):
-            error.args = (f"{os.fspath(path)} cannot be made: there is no folder {folder}; make it first",)
-        raise
+    note(path, ledger)
+    return ledger
 
 
 def in_memory(*, clock: ManualClock | None = None, max_response_bytes: int | None = None) -> Ledger:

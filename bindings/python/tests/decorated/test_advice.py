@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +16,29 @@ from keyledger import AlreadyOpen, Claim, InvalidArgument, Ledger, Operation, Re
 CHARGE = Operation("charge", "repeatable")
 
 
-def test_a_file_that_is_open_is_told_by_name_and_with_shared(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_file_that_this_process_has_open_is_told_by_name_and_to_share_the_handle(
+    tmp_path: Path, shared: bool, again: bool
+) -> None:
     file = tmp_path / "a.kl"
-    with keyledger.open(file), pytest.raises(AlreadyOpen, match=r"a\.kl is open, .* with shared=True") as error:
-        keyledger.open(file)
+    said = r"a\.kl is open in this process already: share that handle"
+    with keyledger.open(file, shared=shared), pytest.raises(AlreadyOpen, match=said) as error:
+        keyledger.open(tmp_path / ".." / tmp_path.name / "a.kl", shared=again)
     assert error.value.code == "already_open"
+
+
+def test_a_file_that_another_process_has_open_is_told_by_name_and_with_shared(tmp_path: Path) -> None:
+    file = tmp_path / "a.kl"
+    closed = keyledger.open(file)
+    closed.close()
+    holds = f"import keyledger; held = keyledger.open({str(file)!r}); print(1, flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", holds], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline()
+        with pytest.raises(AlreadyOpen, match=r"a\.kl is open, in another process .* with shared=True"):
+            keyledger.open(file)
+        other.communicate(b"\n", timeout=30)
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
