@@ -29,6 +29,7 @@ pub(crate) use self::overlay::Overlay;
 pub(crate) use self::place::Ticket;
 use self::place::{Call, OwnedWork, Place, Seat};
 use self::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use crate::process;
 use crate::store::{CommitError, Store};
 
 /// Work that borrows from the stack of the thread that waits for it.
@@ -43,6 +44,8 @@ pub(crate) type HostCall = Arc<dyn Fn() + Send + Sync>;
 /// The queue in front of a store.
 pub(crate) struct Commits {
     store: Arc<dyn Store>,
+    /// Whose queue this is: a closure may fork, and goes on in the child, too.
+    process: u32,
     /// Who leads when only futures wait, in the place of a thread.
     host: Option<HostCall>,
     queue: Mutex<Queue>,
@@ -71,7 +74,8 @@ enum Pump {
 
 impl Commits {
     pub(crate) fn new(store: Arc<dyn Store>, host: Option<HostCall>) -> Arc<Self> {
-        Arc::new(Self { store, host, queue: Mutex::default(), gate: RwLock::default(), pump_bell: Condvar::new() })
+        let (queue, gate, pump_bell) = (Mutex::default(), RwLock::default(), Condvar::new());
+        Arc::new(Self { store, process: process::id(), host, queue, gate, pump_bell })
     }
 
     /// Plays `work`, which owns what it needs, and returns when the commit that holds it has ended.
@@ -194,6 +198,9 @@ impl Commits {
         let mut followers = Vec::new();
         let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut followers)));
         let outcome = played.unwrap_or_else(|_| Err(poisoned()));
+        if self.is_elsewhere() {
+            return Err(Arc::new(CommitError::Forked));
+        }
         after(&outcome);
         for follower in &followers {
             follower.end(&outcome);
@@ -206,8 +213,8 @@ impl Commits {
     }
 
     fn play_and_commit(&self, own: &mut dyn FnMut(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
-        let _gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
-        let (_turn, snapshot) = match self.store.take_turn() {
+        let gate = self.gate.read().unwrap_or_else(PoisonError::into_inner);
+        let (turn, snapshot) = match self.store.take_turn() {
             Ok(taken) => taken,
             Err(error) => {
                 followers.extend(self.queue().waiting.drain(..));
@@ -216,12 +223,21 @@ impl Commits {
         };
         let mut overlay = Overlay::new(snapshot);
         own(&mut overlay);
-        while followers.len() < BATCH_MAX {
+        while followers.len() < BATCH_MAX && !self.is_elsewhere() {
             let Some(next) = self.queue().waiting.pop_front() else { break };
             followers.push(next.clone());
             overlay = next.play(overlay);
         }
+        if self.is_elsewhere() {
+            // P3: this is a child that a closure has forked. The turn, the locks and the file are its parent's: nothing is given back.
+            std::mem::forget((gate, turn, overlay));
+            return Err(Arc::new(CommitError::Forked));
+        }
         self.store.commit(overlay.into_writes()).map_err(Arc::new)
+    }
+
+    fn is_elsewhere(&self) -> bool {
+        self.process != process::id()
     }
 
     /// Gives the lead to the first who waits and can take it; to the pump, if only futures wait; else to whoever comes next.
@@ -257,6 +273,11 @@ impl Commits {
                 Call::Turn(mut overlay) => {
                     let work = borrowed.take().expect("a turn is handed to borrowed work, and once");
                     let played = play(&mut overlay, work);
+                    if self.is_elsewhere() {
+                        // P3: the leader is the parent's.
+                        std::mem::forget(overlay);
+                        return ended(played, Err(Arc::new(CommitError::Forked)));
+                    }
                     place.give_back(overlay, played);
                 }
                 Call::Ended(ended) => return ended,
@@ -313,6 +334,9 @@ impl Commits {
                     queue.pump = Pump::Idle;
                     drop(queue);
                     let _ = self.lead(&mut |_| (), &mut |_| ());
+                    if self.is_elsewhere() {
+                        return;
+                    }
                     queue = self.queue();
                 }
                 Pump::Idle => queue = self.pump_bell.wait(queue).unwrap_or_else(PoisonError::into_inner),

@@ -357,6 +357,7 @@ fn of_commit(error: &CommitError) -> Error {
     match error {
         CommitError::NotStored(error) => of_store(error),
         CommitError::Open(error) => Error::Ambiguous(error.to_string()),
+        CommitError::Forked => Error::Forked,
     }
 }
 

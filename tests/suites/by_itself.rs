@@ -6,6 +6,8 @@ use keyledger::{
 };
 use std::future::Future;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
@@ -148,4 +150,28 @@ fn t3_a_handler_that_fails_is_asked_about_each_record_once_in_a_step() {
             clock.advance(LEASE);
         }
     }
+}
+
+#[test]
+fn t6_a_batch_whose_every_call_fails_is_not_asked_for_again_at_once() {
+    let (ledger, clock) = ledger();
+    for key in ["1", "2", "3"] {
+        std::mem::forget(claim(&ledger, key));
+    }
+    clock.advance(LEASE);
+    let is_open = Arc::new(AtomicBool::new(false));
+    let bank = is_open.clone();
+    let ask = move |_: &mut Claim| {
+        if !bank.load(Ordering::Relaxed) {
+            return Err("the bank is closed".into());
+        }
+        Ok(Settlement::Complete(Response::empty()))
+    };
+    let interval = Duration::from_secs(5);
+    let janitor =
+        Janitor::builder(&ledger).interval(interval).batch(1).recover(&CHARGE, ask).build().expect("a janitor");
+    assert_eq!(janitor.tick().expect("a step").next_in, interval);
+    is_open.store(true, Ordering::Relaxed);
+    clock.advance(LEASE);
+    assert_eq!(janitor.tick().expect("a step").next_in, Duration::ZERO);
 }

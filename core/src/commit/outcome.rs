@@ -42,6 +42,8 @@ pub(super) fn play<T, E>(overlay: &mut Overlay, work: impl FnOnce(&mut Overlay) 
 pub(super) fn ended<T, E>(played: Played<T, E>, outcome: Outcome) -> Ended<T, E> {
     match (played, outcome) {
         (Err(panic), _) => Ended::Panicked(panic),
+        // A child that a closure has forked has its own reasons, and leaves by them.
+        (Ok(Err(error)), Err(lost)) if matches!(*lost, CommitError::Forked) => Ended::Refused(error),
         // What made the work say no may have been in the very batch that was lost.
         (Ok(_), Err(error)) => Ended::Failed(error),
         (Ok(Err(error)), Ok(())) => Ended::Refused(error),

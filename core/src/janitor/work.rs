@@ -59,13 +59,13 @@ impl Work {
         let is_quiet = settings.quiet.as_ref().is_some_and(|is_quiet| is_quiet(engine.clock.wall_ms()));
         let swept =
             if is_quiet || engine.clock_ran_away() { None } else { Some(settings.ledger.sweep(settings.batch)?) };
-        let mut recovered = 0;
+        let (mut recovered, mut more) = (0, swept.is_some_and(|swept| swept.more));
         for (operation, handler) in &settings.recoveries {
-            recovered += recovering::recover(&settings.ledger, operation, settings.batch, &**handler)?;
+            let batch = recovering::recover(&settings.ledger, operation, settings.batch, &**handler)?;
+            recovered += batch.handed_out;
+            more |= batch.more;
         }
         self.look_at_growth()?;
-        let batch = settings.batch as u64;
-        let more = swept.is_some_and(|swept| swept.more) || recovered >= batch;
         Ok(Tick { swept, recovered, next_in: if more { Duration::ZERO } else { settings.interval } })
     }
 

@@ -44,6 +44,7 @@ mod file {
     use std::io;
 
     use super::Disk;
+    use crate::process;
     use crate::store::lock::{self, FileLock};
 
     /// A file of the operating system, locked for as long as this lives or until it is closed.
@@ -54,13 +55,19 @@ mod file {
         // Linux tells of a failed write to the disk once through each opening of a file. With one of their own, synced writes
         // and syncs cannot take the bad news from each other.
         synced: Option<File>,
+        // Whose file it is. The core asks long before: this is for when it has not, or a closure of the caller's has forked (P3).
+        process: u32,
         _lock: FileLock,
     }
 
     impl FileDisk {
         /// `synced` is the same file, opened once more: for whoever does several things at a time.
         pub(in crate::store) fn new(file: File, synced: Option<File>, lock: FileLock) -> Self {
-            Self { file, synced, _lock: lock }
+            Self { file, synced, process: process::id(), _lock: lock }
+        }
+
+        fn check_here(&self) -> io::Result<()> {
+            if self.process == process::id() { Ok(()) } else { Err(io::Error::other("a forked child has no file")) }
         }
     }
 
@@ -88,10 +95,12 @@ mod file {
         }
 
         fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.check_here()?;
             write_at(&self.file, offset, data)
         }
 
         fn set_len(&self, len: u64) -> io::Result<()> {
+            self.check_here()?;
             self.file.set_len(len)
         }
 
@@ -100,11 +109,13 @@ mod file {
         }
 
         fn write_synced(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+            self.check_here()?;
             write_synced(self.synced.as_ref().unwrap_or(&self.file), offset, data)
         }
 
         fn close(&self) -> io::Result<()> {
-            lock::unlock(&self.file)
+            // The lock is of the open file, which a child has in common with its parent.
+            if self.check_here().is_ok() { lock::unlock(&self.file) } else { Ok(()) }
         }
     }
 

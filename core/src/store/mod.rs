@@ -275,6 +275,9 @@ pub(crate) enum CommitError {
     /// It may or may not have been stored. The store answers `Poisoned` until `reopen`.
     #[error("it is open whether this was stored: {0}")]
     Open(#[source] StoreError),
+    /// Nothing was stored: this is a forked child, and the commit is its parent's (P3).
+    #[error("nothing was stored: this is a forked child")]
+    Forked,
 }
 
 impl CommitError {
@@ -282,6 +285,7 @@ impl CommitError {
     pub(crate) fn into_cause(self) -> StoreError {
         match self {
             CommitError::NotStored(error) | CommitError::Open(error) => error,
+            CommitError::Forked => StoreError::Closed,
         }
     }
 }

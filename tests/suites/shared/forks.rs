@@ -99,6 +99,67 @@ fn p3_a_child_of_a_shared_handle_has_a_handle_of_its_own_and_the_parent_is_unhar
     assert_all_there(&ledger, last);
 }
 
+/// While others commit, `complete_with` forks in its closure: in the child, which is told that nothing of it was stored, and in the
+/// parent, whose answer it is.
+fn fork_in_closures(ledger: &Ledger) {
+    let stop = AtomicBool::new(false);
+    let next = AtomicU64::new(1_000_000);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let key = next.fetch_add(1, Ordering::Relaxed);
+                    claim(ledger, key).complete(Response::text("by a thread")).expect("the parent is unharmed");
+                }
+            });
+        }
+        for key in 0..FORKS {
+            let mut child = None;
+            let told = claim(ledger, key).complete_with(|tx| {
+                let forked = fork().expect("a fork");
+                let name = if matches!(forked, Fork::Child) { "the child" } else { "the parent" };
+                for row in 0..50_u32 {
+                    tx.put("rows", &row.to_be_bytes(), name.repeat(40))?;
+                }
+                child = Some(forked);
+                Ok::<_, Error>(Response::text(name))
+            });
+            match child.expect("the closure has run") {
+                Fork::Child => {
+                    // Afterwards it is a child like any other.
+                    let is_well =
+                        matches!(told, Err(Error::Forked)) && matches!(ledger.stats(), Ok(_) | Err(Error::Forked));
+                    std::process::exit(if is_well { WELL } else { NOT_WELL });
+                }
+                Fork::Parent(pid) => {
+                    assert_eq!(told.expect("the parent stores it"), Response::text("the parent"));
+                    assert_eq!(status_of(pid), Some(WELL), "fork {key}");
+                }
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_all_there(ledger, next.load(Ordering::Relaxed));
+}
+
+#[test]
+fn p3_a_child_that_is_forked_in_a_closure_stores_nothing_and_harms_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, ledger) in [
+        ("exclusive", Ledger::open(folder.path().join("exclusive")).expect("a ledger")),
+        ("shared", open(&folder.path().join("shared"))),
+    ] {
+        fork_in_closures(&ledger);
+        ledger.close().expect("it closes");
+        let again = Ledger::open(folder.path().join(name)).expect("the file is whole");
+        let row = again.get("rows", &7_u32.to_be_bytes()).expect("it is read");
+        assert_eq!(row, Some("the parent".repeat(40).into_bytes()));
+        for key in 0..FORKS {
+            assert!(matches!(begin(&again, key), Ok(Decision::Replay(_))), "{name}: key {key}");
+        }
+    }
+}
+
 fn assert_all_there(ledger: &Ledger, last: u64) {
     for key in 1_000_000..last {
         assert!(matches!(begin(ledger, key), Ok(Decision::Replay(_))), "key {key}");

@@ -79,6 +79,7 @@ fn every_call_of_a_commit_fails(filling: usize, big: usize) -> Answers {
                 Err(StoreError::Io(_)) => answers.stored += 1,
                 Err(error) => panic!("call {call}: {error:?}"),
             },
+            Err(error) => panic!("call {call}: {error:?}"),
         }
         let nothing_stored = matches!(answer, Err(CommitError::NotStored(_)));
         assert!(is_poisoned(&store), "call {call}");
