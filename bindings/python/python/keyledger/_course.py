@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from keyledger import _current, _kept
 from keyledger._heartbeat import Heartbeat
@@ -34,7 +35,7 @@ class Flowing(NamedTuple):
 
     status: int
     fields: list[Line]
-    pieces: Iterator[bytes]
+    pieces: _Rest
 
 
 def never_whole(_: object) -> None:
@@ -49,6 +50,7 @@ class Course:
         self._claim: Claim = granted[RESULT]
         self._heart: Heartbeat | None = None
         self._ended: tuple[Held, list[bytes]] | None = None
+        self._whole: Callable[[], Answer | None] = lambda: None
 
     def run(
         self,
@@ -62,38 +64,53 @@ class Course:
         The handler is a `partial`: see `Kept`.
         """
         ran = Kept(handler)
+        self._whole = lambda: whole(ran[RESULT]) if RESULT in ran else None
         self._heart = Heartbeat.start(self._claim)
         _current.enter(self._claim)
+        try:
+            return self._run(ran, hear)
+        except BaseException as error:
+            told = self._ended_by(error)
+            if isinstance(error, Exception):
+                return told
+            raise
+
+    def _run(self, ran: Kept, hear: Callable[[Any], Held]) -> Answer | Flowing:
         is_over = True
         try:
             self._granted.is_begun = True
             held = hear(ran[RESULT])
             if self._route.is_stream and not self._claim.is_settled:
                 is_over = False
-                return Flowing(held.status, flowing(held.fields, Route.exposed()), _Rest(self._streamed(held)))
+                return Flowing(
+                    held.status, flowing(held.fields, Route.exposed()), _Rest(self._streamed(held), self._left)
+                )
             told = self._hold(held)
             is_over = not isinstance(told, Flowing)
             return told
-        except Exception as error:
-            return self._failed(error)
-        except BaseException as interrupt:
-            self._interrupted(interrupt, whole(ran[RESULT]) if self._ended is None and RESULT in ran else None)
-            raise
         finally:
             _current.leave(self._claim)
             if is_over:
                 self._stop()
 
-    def _interrupted(self, interrupt: BaseException, response: Answer | None) -> None:
-        """S3: a response that was whole when the signal came is on disk all the same. Else the effect decides (S8)."""
-        if self._claim.is_settled:
-            return
-        if self._ended is not None:
-            response = _joined(*self._ended)
+    def _ended_by(self, error: BaseException) -> Answer:
+        """S3: a response that was whole when a signal's error came is on disk all the same. Else the effect decides (S8)."""
+        response = None if self._claim.is_settled else self._response()
         if response is None:
-            self._failed(interrupt)
-        else:
-            self._asked.conclude(self._claim, response)
+            return self._failed(error)
+        told = self._told(response)
+        log.error("a request was interrupted after its handler had answered; that is stored", exc_info=error)
+        return told
+
+    def _response(self) -> Answer | None:
+        """All of the response, where it is there. One that cannot be put together is none."""
+        with contextlib.suppress(Exception):
+            return self._whole() if self._ended is None else _joined(*self._ended)
+        return None
+
+    def _told(self, response: Answer) -> Answer:
+        conclusion = self._asked.conclude(self._claim, response)
+        return conclusion if isinstance(conclusion, Answer) else own(response, conclusion, self._method)
 
     def _failed(self, error: BaseException) -> Answer:
         answer, _ = self._asked.conclude_failure(self._claim)
@@ -117,16 +134,14 @@ class Course:
             held.close()
             raise
         held.close()
-        response = _joined(held, body)
-        conclusion = self._asked.conclude(self._claim, response)
-        return conclusion if isinstance(conclusion, Answer) else own(response, conclusion, self._method)
+        return self._told(_joined(held, body))
 
     def _past_limit(self, held: Held, beginning: list[bytes]) -> Answer | Flowing:
         conclusion = self._asked.conclude_past_limit(self._claim, Answer(held.status, held.fields))
         if isinstance(conclusion, Answer):
             held.close()
             return conclusion
-        return Flowing(held.status, flowing(held.fields, conclusion), _Rest(self._poured(held, beginning)))
+        return Flowing(held.status, flowing(held.fields, conclusion), _Rest(self._poured(held, beginning), self._left))
 
     def _poured(self, held: Held, beginning: list[bytes]) -> Iterator[bytes]:
         """All of a body that was settled when it passed the limit."""
@@ -152,14 +167,23 @@ class Course:
             is_ended = True
             self._conclude(held, copy)
         except BaseException:
-            if not is_ended:
-                self._asked.conclude_failure(self._claim)
-            elif not self._claim.is_settled:
+            if is_ended and not self._claim.is_settled:
                 self._conclude(held, copy)
+            self._left()
             raise
         finally:
             self._stop()
             held.close()
+
+    def _left(self) -> None:
+        """Settles a body that flows and has broken off."""
+        if self._claim.is_settled:
+            return
+        response = self._response()
+        if response is None:
+            self._asked.conclude_failure(self._claim)
+        else:
+            self._asked.conclude(self._claim, response)
 
     def _conclude(self, held: Held, copy: list[bytes] | None) -> None:
         conclude = self._asked.conclude_past_limit if copy is None else self._asked.conclude
@@ -178,8 +202,8 @@ def _joined(held: Held, body: list[bytes]) -> Answer:
 class _Rest:
     """A body that flows. A client that goes away, told by closing it, does not stop what makes it (H9)."""
 
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
+    def __init__(self, pieces: Iterator[bytes], left: Callable[[], None]) -> None:
+        self._pieces, self._left = pieces, left
 
     def __iter__(self) -> _Rest:
         return self
@@ -188,6 +212,13 @@ class _Rest:
         return next(self._pieces)
 
     def close(self) -> None:
-        """Runs it to its end."""
+        """Runs it to its end. Where a signal's error came in its first line there is no more of it."""
         for _ in self._pieces:
             pass
+        self._left()
+
+
+def never_asked(told: Answer | Flowing) -> None:
+    """An error came before the server had what `run` has told. A body that flows is run to its end: nobody will ask for it."""
+    if isinstance(told, Flowing):
+        told.pieces.close()

@@ -41,7 +41,7 @@ from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
 
 from keyledger import _kept, asgi, wsgi
-from keyledger._course import Course, Held
+from keyledger._course import Course, Held, never_asked
 from keyledger._django import answered, refuse_in_transaction, run_async, spoken, whole
 from keyledger._http import Head, LedgerOf, asked, chosen
 from keyledger._kept import RESULT, Kept
@@ -187,9 +187,12 @@ def _serve(terms: _Terms, request: HttpRequest, call: Callable[[HttpRequest], An
             return answered(ruling, request)
         _hold(request, told, ruling)
         course = Course(route, told.asked, granted, request.method or "")
-        return answered(
-            course.run(partial(_heard, request, call), partial(_spoken, request), partial(_whole, request)), request
-        )
+        answer = course.run(partial(_heard, request, call), partial(_spoken, request), partial(_whole, request))
+        try:
+            return answered(answer, request)
+        except BaseException:
+            never_asked(answer)
+            raise
 
 
 async def _serve_async(terms: _Terms, request: HttpRequest, call: Callable[[HttpRequest], Any]) -> Any:

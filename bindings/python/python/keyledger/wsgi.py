@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import quote_from_bytes
 
 from keyledger import _kept
-from keyledger._course import Course, Held
+from keyledger._course import Course, Held, never_asked
 from keyledger._http import HELD, Head, LedgerOf, Line, Principal, as_received, asked, chosen, framed, no_scope
 from keyledger._kept import RESULT
 from keyledger._native import Answer, Asked, Route
@@ -67,12 +67,17 @@ class IdempotencyMiddleware:
         replay = {**environ, **_replayed(body)}
         if question.key_id in environ.get(HELD, ()):
             return self.app(replay, start_response)
-        with _kept.Asked(question.rule) as granted:
+        granted = _kept.Asked(question.rule)
+        try:
             ruling = granted[RESULT]
             if isinstance(ruling, Answer):
                 return _send(start_response, ruling, method)
             held = {**replay, HELD: (*environ.get(HELD, ()), question.key_id), CLAIM: ruling}
             return self._run(held, start_response, Course(route, question, granted, method))
+        except BaseException as error:
+            # No `with`: a body that flows would be lost to an error between its end and the server.
+            granted.__exit__(None, error, None)
+            raise
 
     def _asked(self, environ: Environ, route: Route, key: str) -> tuple[Asked, bytes] | Answer:
         principal = principal_of(self._scope, environ)
@@ -88,10 +93,14 @@ class IdempotencyMiddleware:
     def _run(self, environ: Environ, start_response: Callable[..., Any], course: Course) -> Iterable[bytes]:
         capture = _Capture()
         answer = course.run(partial(self.app, environ, capture.start), capture.held, capture.whole)
-        if isinstance(answer, Answer):
-            return _send(start_response, answer, environ["REQUEST_METHOD"])
-        start_response(_status_line(answer.status), _lines(answer.fields))
-        return answer.pieces
+        try:
+            if isinstance(answer, Answer):
+                return _send(start_response, answer, environ["REQUEST_METHOD"])
+            start_response(_status_line(answer.status), _lines(answer.fields))
+            return answer.pieces
+        except BaseException:
+            never_asked(answer)
+            raise
 
 
 class _Capture:
@@ -100,6 +109,7 @@ class _Capture:
     def __init__(self) -> None:
         self._started: tuple[str, list[tuple[str, str]]] | None = None
         self._written: list[bytes] = []
+        self._drawn = 0
         self._is_fixed = False
 
     def held(self, returned: Iterable[bytes]) -> Held:
@@ -118,9 +128,9 @@ class _Capture:
 
     def whole(self, returned: Iterable[bytes]) -> Answer | None:
         """All of what the app returned, where that is a list."""
-        if not isinstance(returned, (list, tuple)) or self._started is None or any(self._written):
+        if not isinstance(returned, (list, tuple)) or self._started is None:
             return None
-        return Answer(*_head(*self._started), b"".join(returned))
+        return Answer(*_head(*self._started), b"".join([*self._written, *returned]))
 
     def _first(self, pieces: Iterator[bytes]) -> bytes | None:
         """The first piece that is not empty; none where `write` was given one before, or there is none."""
@@ -148,12 +158,12 @@ class _Capture:
             yield from self._drained()
             yield piece
         # Without a call where nothing is left: whoever asks for more knows then in that instant that it is the end.
-        if self._written:
+        if self._written[self._drawn :]:
             yield from self._drained()
 
     def _drained(self) -> Iterator[bytes]:
-        written, self._written[:] = list(self._written), []
-        return iter(written)
+        drawn, self._drawn = self._drawn, len(self._written)
+        return iter(self._written[drawn : self._drawn])
 
 
 def _head(status: str, headers: list[tuple[str, str]]) -> tuple[int, list[Line]]:

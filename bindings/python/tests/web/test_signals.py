@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -69,23 +70,31 @@ def _wsgi(app: Callable[..., Any], *, stream: bool = False) -> Callable[[Ledger]
     def ask(ledger: Ledger) -> bytes:
         route = Route.required("at_most_once", stream=stream)
         guarded = IdempotencyMiddleware(app, ledger=ledger, route=route, scope=lambda _: "u")
-        return b"".join(guarded(_environ(), lambda *_: None))
+        pieces: Any = guarded(_environ(), lambda *_: None)
+        try:
+            return b"".join(pieces)
+        finally:
+            # As every server does (PEP 3333).
+            if hasattr(pieces, "close"):
+                pieces.close()
 
     return ask
 
 
-def _django(ledger: Ledger) -> bytes:
-    route = Route.required("at_most_once")
-    view = django.idempotent(ledger=ledger, route=route, scope=lambda _: "u")(_view)
-    request = RequestFactory().post("/", HTTP_IDEMPOTENCY_KEY='"k"', data=b"", content_type="text/plain")
-    return bytes(view(request).content)
+def _django(view: Callable[[Any], HttpResponse]) -> Callable[[Ledger], bytes]:
+    def ask(ledger: Ledger) -> bytes:
+        guarded = django.idempotent(ledger=ledger, route=Route.required("at_most_once"), scope=lambda _: "u")(view)
+        request = RequestFactory().post("/", HTTP_IDEMPOTENCY_KEY='"k"', data=b"", content_type="text/plain")
+        return bytes(guarded(request).content)
+
+    return ask
 
 
 SERVED = {
     "list": _wsgi(_list),
     "pieces": _wsgi(_pieces),
     "streamed": _wsgi(_pieces, stream=True),
-    "django": _django,
+    "django": _django(_view),
 }
 
 
@@ -123,3 +132,69 @@ def test_s8_a_signal_between_the_grant_and_the_handler_releases_the_claim(
         runs.append(-1)
         assert SERVED[name](ledger) == b"paid"
     assert runs == [-1, 1]
+
+
+class SoftLimit(Exception):
+    """What a signal handler raises that is no `KeyboardInterrupt`, as Celery's."""
+
+
+def _answers(_: Any, start: Any) -> list[bytes]:
+    runs.append(0)
+    start("200 OK", [])
+    return [b"pa", b"id"]
+
+
+def _answers_and_writes(_: Any, start: Any) -> list[bytes]:
+    runs.append(0)
+    start("200 OK", [])(b"pa")
+    return [b"id"]
+
+
+def _answers_django(_: Any) -> HttpResponse:
+    runs.append(0)
+    return HttpResponse("paid")
+
+
+WHOLE = {
+    "list": _wsgi(_answers),
+    "streamed": _wsgi(_answers, stream=True),
+    "written": _wsgi(_answers_and_writes),
+    "django": _django(_answers_django),
+}
+
+
+def _raised_at(instant: int, error: type[BaseException], ask: Callable[[], object]) -> bool:
+    """Whether there is such an instant, after the handler has returned: where a function begins, or one of C has ended, Python looks for signals."""
+    instants = itertools.count()
+    has_returned = False
+
+    def look(frame: Any, event: str, _: Any) -> None:
+        nonlocal has_returned
+        if has_returned and event in ("call", "c_return") and next(instants) == instant:
+            sys.setprofile(None)
+            raise error
+        has_returned = has_returned or (event == "return" and frame.f_code.co_name.startswith("_answers"))
+
+    sys.setprofile(look)
+    try:
+        ask()
+    except error:
+        pass
+    finally:
+        sys.setprofile(None)
+    return next(instants) > instant
+
+
+@pytest.mark.parametrize("error", [SoftLimit, KeyboardInterrupt])
+@pytest.mark.parametrize("name", WHOLE)
+def test_s3_a_signals_error_at_any_instant_after_the_whole_answer_does_not_lose_it(
+    name: str, error: type[BaseException]
+) -> None:
+    for instant in itertools.count():
+        runs.clear()
+        with keyledger.in_memory() as ledger:
+            if not _raised_at(instant, error, lambda ledger=ledger: WHOLE[name](ledger)):  # type: ignore[misc]
+                break
+            assert WHOLE[name](ledger) == b"paid", instant
+        assert runs == [0], instant
+    assert instant > 10
