@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from keyledger.errors import KeyledgerError
+from keyledger.errors import KeyledgerError, kind_of
 
 if TYPE_CHECKING:
     from keyledger._native import Gone, InProgress, KeyId, Mismatch, Parked, Replay, Response
@@ -58,14 +58,19 @@ def _next(decision: Refusal) -> str:
 
 
 class ReplayedFailure(KeyledgerError):
-    """An earlier run of this key ended in a final no. `response` is the one that was stored then."""
+    """An earlier run of this key ended in a final no. `response` is the one that was stored then; `key_id` the record it is about.
+
+    The message names the record, and says what kind of response it is, without its words: those are for whoever may see them.
+    """
 
     code: ClassVar[str] = "replayed_failure"
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: Response, key_id: KeyId | None = None) -> None:
         self.response = response
-        super().__init__("an earlier run of this key ended in a final no")
+        self.key_id = key_id
+        said = f"an earlier run of this key ended in a final no; its response is {kind_of(response)}"
+        super().__init__(said if key_id is None else f"{told_id(key_id)}: {said}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """To other processes the response goes along."""
-        return type(self), (self.response,)
+        """To other processes the response goes along, and which record it is about."""
+        return type(self), (self.response, self.key_id)

@@ -186,7 +186,7 @@ class Course(NamedTuple):
             raise Refused(decision, _key_id(of))
         if decision.outcome == "completed":
             return self._decoded(decision.response, of)
-        failure = ReplayedFailure(decision.response)
+        failure = ReplayedFailure(decision.response, _key_id(of))
         again = self.codec.decode_error(decision.response)
         if again is None:
             raise failure
@@ -243,5 +243,5 @@ def granted(decision: Any, of: Named) -> Claim:
     if type(decision) is Acquired:
         return decision.claim
     if type(decision) is Replay and decision.outcome == "failed":
-        raise ReplayedFailure(decision.response)
+        raise ReplayedFailure(decision.response, _key_id(of))
     raise Refused(decision, _key_id(of))

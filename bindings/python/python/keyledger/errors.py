@@ -212,10 +212,14 @@ class EntryError(KeyledgerError):
 
 
 class AnsweredNo(EntryError):
-    """The entry was answered with a final no; `response` is that."""
+    """The entry was answered with a final no; `response` is that. The message says what kind of response it is, without its words."""
 
     code = "answered_no"
     response: Response
+
+    def __str__(self) -> str:
+        """Which entry, and what kind of no."""
+        return f"{super().__str__()}: {kind_of(self.response)}" if hasattr(self, "response") else super().__str__()
 
 
 class EntryDead(EntryError):
@@ -256,6 +260,15 @@ class NoResultYet(EntryError, TimeoutError):
         """The entry stays behind, and the words go along."""
         made, _, state = super().__reduce__()
         return made, (str(self),), state
+
+
+def kind_of(response: Response) -> str:
+    """A response in a message: what it is, and not what it says."""
+    length = len(response.body) if response.body is not None else (response.omitted or (0,))[0]
+    said = f"{length} bytes of {response.media_type or 'no media type'}"
+    if response.media_type == "application/http":
+        said = f"{said}, status {_native.HttpAnswer.of(response).status}"
+    return said
 
 
 def _register() -> None:

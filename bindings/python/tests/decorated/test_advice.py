@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,17 @@ from typing import Any
 import pytest
 
 import keyledger
-from keyledger import AlreadyOpen, Claim, InvalidArgument, Ledger, Operation, Refused, Response, Unavailable
+from keyledger import (
+    AlreadyOpen,
+    Claim,
+    InvalidArgument,
+    Ledger,
+    Operation,
+    Refused,
+    ReplayedFailure,
+    Response,
+    Unavailable,
+)
 
 CHARGE = Operation("charge", "repeatable")
 
@@ -145,3 +156,23 @@ def test_what_is_no_result_is_an_error_of_the_recovery_handler_and_the_call_is_h
         asyncio.run(count.recover_async(slip))
     assert count.recover(lambda _: 7) == 1
     assert count("1") == 7
+
+
+def test_s9_a_replayed_no_says_which_record_it_is_and_what_kind_of_response_and_not_its_words(ledger: Ledger) -> None:
+    @ledger.idempotent(operation="pay", effect="repeatable", scope="user", key="order", final=(ValueError,))
+    def pay(user: str, order: str) -> int:
+        raise ValueError("no funds")
+
+    def block() -> None:
+        with ledger.claim(pay.operation, "ann", "1", keyledger.Fingerprint.unchecked()):
+            pytest.fail("it was granted")
+
+    with pytest.raises(ValueError, match="no funds"):
+        pay("ann", "1")
+    for call in (lambda: pay("ann", "1"), block):
+        with pytest.raises(ReplayedFailure, match="no; its response is 43 bytes of application/json") as again:
+            call()
+        assert str(again.value).startswith("pay of scope 'ann', key '1': ")
+        assert "funds" not in str(again.value)
+        assert again.value.key_id == ("ann", "pay", "1")
+        assert str(pickle.loads(pickle.dumps(again.value))) == str(again.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from typing import Any
 
@@ -89,6 +90,7 @@ def test_c2_redirects_are_followed_with_the_same_key_where_method_and_origin_sta
     with pytest.raises(errors.AnsweredNo) as no:
         stayed.result(0)
     assert HttpAnswer.of(no.value.response).status == 303
+    assert re.search(r"its response says why: \d+ bytes of application/http, status 303$", str(no.value))
     paths = {(one["path"], one["key"]) for one in server.seen()}
     assert paths == {("/to/308", f'"{followed.key}"'), ("/ok", f'"{followed.key}"'), ("/to/303", f'"{stayed.key}"')}
 
