@@ -1,9 +1,7 @@
 //! `cargo xtask wasm`: builds the npm package, packs it, installs the tarball into a scratch project, and runs the tests against it.
 
 mod browser;
-mod cleanups;
 mod glue;
-mod labels;
 mod names;
 mod order;
 mod packaging;

@@ -1,6 +1,6 @@
 //! What stands between JavaScript and the module: one file that runs on every platform.
 
-use super::{cleanups, order};
+use super::order;
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -11,7 +11,7 @@ use wasm_bindgen_cli_support::Bindgen;
 const GZIP_BYTES_BAR: usize = 400_000;
 
 /// What it has today, and a little: it is above the bar, and must not move away from it unseen.
-const GZIP_BYTES_MAX: usize = 530_000;
+const GZIP_BYTES_MAX: usize = 545_000;
 
 /// Writes the glue and the module into `folder`.
 pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
@@ -22,7 +22,7 @@ pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
     glue.generate(folder)?;
     let path = folder.join("keyledger_bg.wasm");
     let module = std::fs::read(&path).context("there is no module")?;
-    std::fs::write(&path, order::reordered(&cleanups::trimmed(&module)?)?)?;
+    std::fs::write(&path, order::reordered(&module)?)?;
     Ok(ExitCode::SUCCESS)
 }
 
