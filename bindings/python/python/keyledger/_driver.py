@@ -37,6 +37,8 @@ class Transport(Protocol):
     What it raises counts as a retry whose outcome is unknown. It is given to `on_error`, or logged by the logger
     `keyledger`; the entry keeps the error's type alone, as its words may hold what must not be in the file (O14).
 
+    Of a request over HTTP `keyledger.HttpSend.of(delivery, keyledger.KeyField())` has method, address, fields and body.
+
     Example:
         class OverTheWire:
             def send(self, delivery: Delivery) -> DeliveryOutcome:

@@ -56,6 +56,36 @@ def test_a_block_runs_as_it_stands(block: Block, tmp_path: Path) -> None:
         assert ran.stdout == block.prints, block.where
 
 
+def test_every_block_is_as_type_checkers_want_it(tmp_path: Path) -> None:
+    """`mypy --strict`, as whoever copies a block may have it."""
+    told = mypy_of(tmp_path, BLOCKS)
+    assert told.returncode == 0, told.stdout + told.stderr
+
+
+def test_a_block_that_is_typed_wrongly_is_found(tmp_path: Path) -> None:
+    told = mypy_of(tmp_path, [Block("x:1", "", "import keyledger\nkeyledger.in_memory().outbx()\n", None)])
+    assert "outbx" in told.stdout
+
+
+def mypy_of(folder: Path, blocks: list[Block]) -> subprocess.CompletedProcess[str]:
+    settings = ROOT / "bindings" / "python" / "pyproject.toml"
+    for block in blocks:
+        name = re.sub(r"\W", "_", block.where)
+        (folder / f"{name}.py").write_text(block.code)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--config-file",
+        str(settings),
+        "--cache-dir",
+        str(folder / "cache"),
+    ]
+    names = sorted(file.name for file in folder.glob("*.py"))
+    return subprocess.run([*command, *names], cwd=folder, capture_output=True, text=True, check=False)
+
+
 def test_the_package_is_shown_with_what_to_type_and_ten_lines() -> None:
     for text in (TEXTS[0], TEXTS[2]):
         first = next(block for block in BLOCKS if block.where.startswith(f"{text}:"))
