@@ -122,8 +122,18 @@ class ClaimBlock(Block):
 
     def leave(self, error: BaseException | None) -> None:
         """The end of the block."""
-        claim, leaving = self._inside()
-        leaving.leave(claim, error)
+        if self._entered is None:
+            raise _not_entered()
+        claim, leaving = self._entered
+        # What a signal's handler raises may be an Exception, after which nobody calls this again.
+        try:
+            leaving.leave(claim, error)
+        except KeyledgerError:
+            raise
+        except BaseException:
+            if not claim.is_settled:
+                leaving.leave(claim, error)
+            raise
         self._entered = None
 
     async def __aenter__(self) -> Claim:
@@ -148,8 +158,12 @@ class ClaimBlock(Block):
 
     def _inside(self) -> tuple[Claim, Leaving]:
         if self._entered is None:
-            raise RuntimeError("this block was not entered")
+            raise _not_entered()
         return self._entered
+
+
+def _not_entered() -> RuntimeError:
+    return RuntimeError("this block was not entered")
 
 
 _blocks: WeakKeyDictionary[Claim, Leaving] = WeakKeyDictionary()

@@ -30,14 +30,20 @@ class Settlement(NamedTuple):
 
     verb: str
     arguments: tuple[Any, ...] = ()
+    interrupt: Exception | None = None
+    """What a signal's handler has raised meanwhile: raised once the claim is settled."""
 
     def settle(self, claim: Claim) -> None:
         """The claim is settled, on disk."""
         getattr(claim, self.verb)(*self.arguments)
+        if self.interrupt is not None:
+            raise self.interrupt
 
     async def settle_async(self, claim: Claim) -> None:
         """The same on an event loop. What was begun ends on disk, whoever is cancelled (S3)."""
         await getattr(claim, f"{self.verb}_async")(*self.arguments)
+        if self.interrupt is not None:
+            raise self.interrupt
 
 
 class Means(NamedTuple):
@@ -51,10 +57,7 @@ class Means(NamedTuple):
         if isinstance(error, NotBegun) or self._meaning(error) == "not_done":
             return Settlement("release")
         if self._meaning(error) == "final":
-            try:
-                return Settlement("fail", (codec.encode_error(error),))  # type: ignore[arg-type] # It is an Exception.
-            except Exception:
-                return Settlement("park", (_NOT_STORED,))
+            return _failed(error, codec)  # type: ignore[arg-type] # It is an Exception.
         return Settlement("settle_by_effect")
 
     def _meaning(self, error: BaseException) -> str | None:
@@ -66,6 +69,18 @@ class Means(NamedTuple):
             if kind in final:
                 return "final"
         return None
+
+
+def _failed(error: Exception, codec: Codec[Any]) -> Settlement:
+    try:
+        return Settlement("fail", (codec.encode_error(error),))
+    except Exception as raised:
+        interrupt = raised
+    # An error of the codec's own comes again; that of a signal does not.
+    try:
+        return Settlement("fail", (codec.encode_error(error),), interrupt)
+    except Exception:
+        return Settlement("park", (_NOT_STORED,))
 
 
 class Course(NamedTuple):
@@ -213,13 +228,26 @@ class Course(NamedTuple):
     def _encoded(self, claim: Claim, result: Any) -> tuple[Response, Any]:
         """The result as it is stored, and as everyone is told it: what cannot be read back is not stored."""
         try:
-            response = self.codec.encode(result)
-            return response, self.codec.decode(response)
+            return self._there_and_back(result)
         except Exception as error:
+            if self._can_be_stored(result):
+                raise  # A signal's: the result is stored by `kept`.
             _park(claim)
             lost = ResultNotStored(f"it was done, but its result cannot be stored, so the key is parked: {error}")
             lost.result = result
             raise lost from error
+
+    def _there_and_back(self, result: Any) -> tuple[Response, Any]:
+        response = self.codec.encode(result)
+        return response, self.codec.decode(response)
+
+    def _can_be_stored(self, result: Any) -> bool:
+        """Asked after an error: the codec's own comes again."""
+        try:
+            self._there_and_back(result)
+        except Exception:
+            return False
+        return True
 
 
 def _park(claim: Claim) -> None:
