@@ -53,7 +53,8 @@ class Ledger(_native.Ledger):
     """A key ledger in one file, or in memory: made by `keyledger.open` and `keyledger.in_memory`.
 
     Share one among all threads and tasks of a process. Blocking calls return when what they promise is on disk, and let go of the
-    interpreter's lock meanwhile; each has a twin for asyncio whose name ends in `_async`. As a `with` block it is closed at the end.
+    interpreter's lock meanwhile; those that one request waits for have a twin for asyncio whose name ends in `_async`. As a `with`
+    block it is closed at the end.
 
     Example:
         with keyledger.open("payments.kl") as ledger:

@@ -49,7 +49,7 @@ def documented(route: Route, settings: dict[str, Any]) -> dict[str, Any]:
     invalid = responses.pop(_INVALID, None)
     if invalid is not None and not {str(status).upper() for status in said} & _SAYS_INVALID:
         # FastAPI has an answer with this status as well, which it leaves out where `responses` has one, and joins with this.
-        own = extra.get("responses") or {}
+        own: dict[str, Any] = extra.get("responses") or {}
         extra["responses"] = {**own, str(_INVALID): {**invalid, **own.get(str(_INVALID), {})}}
     return {**settings, "openapi_extra": extra, "responses": {**responses, **said}}
 

@@ -13,6 +13,8 @@ from shown import ran_without_error, shown_in
 from stubs import STUBS, stubs
 
 import keyledger
+import keyledger.transports
+from keyledger.transports._http import Settings
 
 MODULES = (
     "keyledger",
@@ -162,3 +164,11 @@ def test_dir_tells_what_is_exported_and_each_is_told_by_one_name() -> None:
         if inspect.isclass(value):
             assert value.__module__ in ("keyledger", "keyledger.errors"), name
             assert value.__qualname__ == name
+
+
+@pytest.mark.parametrize("name", ["HttpxTransport", "AsyncHttpxTransport", "RequestsTransport"])
+def test_help_on_a_transport_tells_each_of_its_settings(name: str) -> None:
+    told = inspect.getdoc(getattr(keyledger.transports, name).__init__) or ""
+    settings = {"authorize", *Settings.__optional_keys__}
+    assert {setting for setting in settings if f"`{setting}" not in told} == set()
+    assert "goes out with every scope's requests" in " ".join(told.split())

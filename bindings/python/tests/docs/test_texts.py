@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+import keyledger
+
 ROOT = Path(__file__).parents[4]
 TEXTS = ("bindings/python/README.md", "docs/python.md", "README.md")
 FENCE = re.compile(
@@ -135,3 +137,10 @@ def run_in(folder: Path, block: Block) -> subprocess.CompletedProcess[str]:
         check=False,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
+
+
+@pytest.mark.parametrize("name", ["Ledger", "Claim", "Outbox", "Entry", "Delivery"])
+def test_the_guide_says_which_calls_have_a_twin_for_asyncio(name: str) -> None:
+    (row,) = re.findall(rf"^\| `{name}` \| (.*) \|$", (ROOT / "docs" / "python.md").read_text(), re.MULTILINE)
+    names = dir(getattr(keyledger, name))
+    assert sorted(re.findall(r"`(\w+)`", row)) == [each for each in names if f"{each}_async" in names]

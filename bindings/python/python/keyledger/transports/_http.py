@@ -83,6 +83,14 @@ class Deadline:
 class HttpTransport(Generic[AuthorizeT]):
     """What transports over HTTP have in common: settings, credentials, and what an answer means."""
 
+    def __init_subclass__(cls, **given: Any) -> None:
+        """Whoever asks for help on a transport is told the settings there."""
+        super().__init_subclass__(**given)
+        own, common = cls.__dict__.get("__init__"), cast("Any", HttpTransport).__init__.__doc__
+        if own is not None and own.__doc__ and common:
+            _, _, settings = inspect.cleandoc(common).partition("\n\n")
+            own.__doc__ = f"{inspect.cleandoc(own.__doc__)}\n\n{settings}"
+
     def __init__(
         self,
         *,

@@ -84,8 +84,7 @@ class HttpxTransport(BlockingTransport):
     def __init__(self, client: httpx.Client | None = None, **settings: Unpack[BlockingSettings]) -> None:
         """Use `client`, with its proxies, certificates and limits; default: one of its own.
 
-        The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out
-        with every scope's requests.
+        What a client of the caller's has as auth, cookies and headers goes out with every scope's requests.
         """
         super().__init__(**settings)
         self._client = client or httpx.Client(cookies=_no_cookies())
@@ -128,8 +127,7 @@ class AsyncHttpxTransport(AwaitingTransport):
     def __init__(self, client: httpx.AsyncClient | None = None, **settings: Unpack[AwaitingSettings]) -> None:
         """Use `client`, with its proxies, certificates and limits; default: one of its own for each event loop.
 
-        The settings are `HttpTransport`'s. What a client of the caller's has as auth, cookies and headers goes out
-        with every scope's requests.
+        What a client of the caller's has as auth, cookies and headers goes out with every scope's requests.
         """
         super().__init__(**settings)
         self._given = client

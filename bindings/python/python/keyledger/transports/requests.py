@@ -50,7 +50,7 @@ class RequestsTransport(BlockingTransport):
     """Sends over a `requests.Session`, blocking: the caller's one, or one of its own for each send under way."""
 
     def __init__(self, session: requests.Session | None = None, **settings: Unpack[BlockingSettings]) -> None:
-        """Use `session`, with its proxies, certificates and adapters. The settings are `HttpTransport`'s.
+        """Use `session`, with its proxies, certificates and adapters.
 
         What a session of the caller's has as auth, cookies and headers goes out with every scope's requests. The
         libraries do not promise that one session can be used on several threads: give its driver `in_flight=1`.
