@@ -47,7 +47,7 @@ const LAYERS: &[Layer] = &[
     Layer { modules: PROCESS, may_import: &[] },
     Layer { modules: STORE, may_import: &[PROCESS] },
     Layer { modules: &["test_support"], may_import: &[STORE] },
-    Layer { modules: COMMIT, may_import: &[STORE] },
+    Layer { modules: COMMIT, may_import: &[PROCESS, STORE] },
     Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT] },
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, PROCESS, VALUES, ENTRY, ERROR] },
     Layer { modules: ENTRY, may_import: &[VALUES, MACHINE, ENGINE] },
