@@ -1,8 +1,9 @@
-//! Blocks whose end is not lost to Ctrl-C.
+//! Blocks whose end is not lost to what a signal's handler raises.
 
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+
+use crate::imported::Imported;
 
 /// A block as `with` takes it. How it ends is `leave` of the class that inherits from this one.
 #[pyclass(module = "keyledger._native", subclass, frozen)]
@@ -27,16 +28,17 @@ impl Block {
     }
 }
 
-/// What `end` says, which is a function of Python's, and whose first line may be where a signal is raised: then it is called again, and the
-/// interrupt is told after it.
+/// What `end` says, which is a function of Python's, and in which a signal's error may be raised: then it is called again, and that error is
+/// told after it. The ledger's own errors are its answer.
 pub(crate) fn ended<'py>(
     py: Python<'py>,
     end: impl Fn() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    static OWN: Imported = Imported::new("keyledger.errors", "KeyledgerError");
+    let own = OWN.get(py)?;
     let first = end();
-    match &first {
-        Err(interrupt) if !interrupt.is_instance_of::<PyException>(py) => drop(end()),
-        _ => {}
+    if first.as_ref().is_err_and(|error| !error.value(py).is_instance(own).unwrap_or(true)) {
+        drop(end());
     }
     first
 }

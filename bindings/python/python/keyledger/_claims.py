@@ -125,15 +125,7 @@ class ClaimBlock(Block):
         if self._entered is None:
             raise _not_entered()
         claim, leaving = self._entered
-        # What a signal's handler raises may be an Exception, after which nobody calls this again.
-        try:
-            leaving.leave(claim, error)
-        except KeyledgerError:
-            raise
-        except BaseException:
-            if not claim.is_settled:
-                leaving.leave(claim, error)
-            raise
+        leaving.leave(claim, error)
         self._entered = None
 
     async def __aenter__(self) -> Claim:

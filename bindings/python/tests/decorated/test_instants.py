@@ -11,7 +11,6 @@ import pytest
 
 import keyledger
 from keyledger import Codec, Fingerprint, JsonCodec, Ledger, Operation, Response, ResultNotStored
-from keyledger._claims import ClaimBlock
 
 CHARGE = Operation("charge", "at_most_once")
 ASKED = (CHARGE, keyledger.SINGLE, "1", Fingerprint.unchecked())
@@ -64,14 +63,10 @@ def raised_at(instant: int, error: type[BaseException], call: Callable[[], objec
 
     def look(frame: Any, event: str, _: Any) -> None:
         nonlocal has_ended
-        name = frame.f_code.co_name
-        # The first line of a block's end, which the native half calls again after Ctrl-C alone.
-        is_unseen = name == "leave" and isinstance(frame.f_locals.get("self"), ClaimBlock)
-        is_seen = event == "c_return" or (event == "call" and (error is KeyboardInterrupt or not is_unseen))
-        if has_ended and is_seen and next(instants) == instant:
+        if has_ended and event in ("c_return", "call") and next(instants) == instant:
             sys.setprofile(None)
             raise error
-        has_ended = has_ended or (event == "return" and name in ("ends_well", "ends_with_no"))
+        has_ended = has_ended or (event == "return" and frame.f_code.co_name in ("ends_well", "ends_with_no"))
 
     sys.setprofile(look)
     try:
