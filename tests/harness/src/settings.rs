@@ -8,6 +8,11 @@ pub fn seed() -> u64 {
     number("KEYLEDGER_SEED").unwrap_or(1)
 }
 
+/// Whether somebody drew the seed. What a run then comes across is chance: only the one without it has to come across everything.
+pub fn is_drawn() -> bool {
+    number::<u64>("KEYLEDGER_SEED").is_some()
+}
+
 /// The number that a variable holds, if there is such a variable.
 ///
 /// # Panics

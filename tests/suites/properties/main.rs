@@ -120,7 +120,7 @@ fn what_was_found_once_is_not_found_again() {
 fn the_ledger_answers_as_the_contract_says() {
     let reached = tell(stories(), Kind::Memory);
     let missed: Vec<_> = ANSWERS.iter().filter(|answer| !reached.contains(**answer)).collect();
-    assert!(missed.is_empty() || stories() < STORIES, "never reached: {missed:?}");
+    assert!(missed.is_empty() || settings::is_drawn() || stories() < STORIES, "never reached: {missed:?}");
 }
 
 #[test]
