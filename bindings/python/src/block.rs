@@ -34,11 +34,15 @@ pub(crate) fn ended<'py>(
     py: Python<'py>,
     end: impl Fn() -> PyResult<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    static OWN: Imported = Imported::new("keyledger.errors", "KeyledgerError");
-    let own = OWN.get(py)?;
     let first = end();
-    if first.as_ref().is_err_and(|error| !error.value(py).is_instance(own).unwrap_or(true)) {
+    if first.as_ref().is_err_and(|error| !is_own(py, error)) {
         drop(end());
     }
     first
+}
+
+/// Whether it is the ledger's own. So is whatever is raised when the interpreter shuts down, and nothing can be looked up any more.
+fn is_own(py: Python<'_>, error: &PyErr) -> bool {
+    static OWN: Imported = Imported::new("keyledger.errors", "KeyledgerError");
+    OWN.get(py).and_then(|own| error.value(py).is_instance(own)).unwrap_or(true)
 }

@@ -57,9 +57,14 @@ class Worker:
         """Sends a task, from another process than the worker's."""
         assert self._sender.stdin is not None
         assert self._sender.stdout is not None
-        self._sender.stdin.write(f"app.{call}\n")
-        self._sender.stdin.flush()
-        assert self._sender.stdout.readline() == "sent\n"
+        # The broker is a folder: a worker that looked meanwhile would read half a message, and end.
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            self._sender.stdin.write(f"app.{call}\n")
+            self._sender.stdin.flush()
+            assert self._sender.stdout.readline() == "sent\n"
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def ran(self, order: str) -> list[Ran]:
         """What was done for an order."""

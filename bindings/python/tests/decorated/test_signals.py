@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -37,11 +38,19 @@ def stands(ledger: Ledger, operation: Operation) -> str:
 
 
 def interrupted(call: Callable[[], Any]) -> None:
-    """It may well be told what happened: the signal is raised by the next look for one."""
-    with pytest.raises(KeyboardInterrupt):
-        call()
-        for _ in range(1000):
-            pass
+    """It may well be told what happened: the signal is raised by the next look for one.
+
+    Without garbage: Python drops what is raised while it collects that, also this.
+    """
+    gc.collect()
+    gc.disable()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call()
+            for _ in range(1000):
+                pass
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("effect", EFFECTS)

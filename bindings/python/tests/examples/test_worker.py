@@ -27,8 +27,15 @@ class Mail(Program):
         """The script, as a person or a web backend calls it; or several at once."""
         script = [sys.executable, str(EXAMPLES / "celery_mail.py"), *words]
         environment = {**os.environ, "MAIL_FOLDER": str(self._mail)}
-        started = [subprocess.Popen(script, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(times)]
-        said = [process.communicate(timeout=PATIENCE_SECONDS)[0] for process in started]
+        # The broker is a folder: a worker that looked meanwhile would read half a message, and end.
+        self.process.send_signal(signal.SIGSTOP)
+        try:
+            started = [
+                subprocess.Popen(script, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(times)
+            ]
+            said = [process.communicate(timeout=PATIENCE_SECONDS)[0] for process in started]
+        finally:
+            self.process.send_signal(signal.SIGCONT)
         assert [process.returncode for process in started] == [0] * times
         return said[0]
 
