@@ -91,7 +91,7 @@ impl Place {
             all.extend(self.install());
             // What has the same files in other languages: this, and Python.
             let mut holder = cargo();
-            holder.args(["build", "--workspace", "--bin", "keyledger"]);
+            holder.args(["build", "--package", "keyledger-cli"]);
             // What a commit is measured beside.
             let mut commits = cargo();
             commits.args(["build", "--release", "--package", "keyledger-benches", "--bin", "commits"]);
