@@ -14,7 +14,7 @@ import { type Delivery, DeliveryOutcome, outcomeOf } from "./outbox-delivery.js"
 import { type Transport, canTellOnline, nameOf } from "./outbox-driver.js";
 import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./outbox-http.js";
 import { type Bytes, toBytes } from "./response.js";
-import { afterMs } from "./waiting.js";
+import { within } from "./waiting.js";
 
 type MaybeLater<T> = Promise<T> | T;
 
@@ -166,13 +166,10 @@ export class FetchTransport implements Transport {
     const ms = Math.min(timeoutMs, delivery.leaseLeftMs);
     if (ms <= 0) return new DeliveryOutcome(httpSilent("the lease was over before it was sent", false));
     if (signal?.aborted) return new DeliveryOutcome(httpSilent("the transport was ended before it was sent", false));
-    const [over, timer] = [new AbortController(), afterMs(ms)];
-    void timer.promise.then(() => over.abort(new DOMException("no answer came in time", "TimeoutError")));
-    const end = () => over.abort(signal?.reason);
-    signal?.addEventListener("abort", end);
+    const end = within(ms, signal, "no answer came in time");
     try {
       for (let hops = 0; ; hops++) {
-        const answer = await this.#answered(send, over.signal, hops > 0);
+        const answer = await this.#answered(send, end.signal, hops > 0);
         if (answer instanceof DeliveryOutcome) return answer;
         const location = answer.headers.get("location") ?? undefined;
         const onward = httpRedirect(send.method, send.url, answer.status, location, hops);
@@ -180,8 +177,7 @@ export class FetchTransport implements Transport {
         send = { ...send, url: onward };
       }
     } finally {
-      timer.stop();
-      signal?.removeEventListener("abort", end);
+      end.stop();
     }
   }
 

@@ -9,17 +9,14 @@ export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: (
   return { promise, stop: () => signal.removeEventListener("abort", listener) };
 }
 
-/** A promise of nothing after a while, and how to end the while. */
-export function afterMs(ms: number): { promise: Promise<undefined>; stop: () => void } {
-  let timer: ReturnType<typeof setTimeout>;
+/** A signal that is aborted by `timeIsUp`, whose words are `late`, after a while, or when the other one is; and how to listen no more. */
+export function within(
+  ms: number,
+  other?: AbortSignal,
+  late = "the time is up",
+): { signal: AbortSignal; timeIsUp: Error; stop: () => void } {
+  const [end, timeIsUp] = [new AbortController(), new DOMException(late, "TimeoutError")];
   // A timer of more than this is one of zero.
-  const promise = new Promise<undefined>((resolve) => (timer = setTimeout(resolve, Math.min(ms, 0x7fffffff), undefined)));
-  return { promise, stop: () => clearTimeout(timer) };
-}
-
-/** A signal that is aborted by `timeIsUp` after a while, or when the other one is; and how to listen no more. */
-export function within(ms: number, other?: AbortSignal): { signal: AbortSignal; timeIsUp: Error; stop: () => void } {
-  const [end, timeIsUp] = [new AbortController(), new DOMException("the time is up", "TimeoutError")];
   const timer = Number.isFinite(ms) ? setTimeout(() => end.abort(timeIsUp), Math.min(ms, 0x7fffffff)) : undefined;
   const abort = () => end.abort(other?.reason);
   other?.addEventListener("abort", abort);

@@ -3,12 +3,12 @@
 //! A method that is compiled once for each of several types is nearly the same code each time. The glue leaves functions sorted by
 //! size; sorted by name, without the types, the module is a thirtieth smaller when it is compressed.
 
-use super::names::Names;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use wasm_encoder::reencode::{Error, Reencode, utils};
 use wasm_encoder::{CodeSection, FunctionSection, Module};
-use wasmparser::{CodeSectionReader, CustomSectionReader, FunctionSectionReader, Parser, Payload};
+use wasmparser::{CodeSectionReader, CustomSectionReader, FunctionSectionReader, KnownCustom, Name, Parser, Payload};
 
 type Done = Result<(), Error<Infallible>>;
 
@@ -21,32 +21,55 @@ pub(super) fn reordered(module: &[u8]) -> Result<Vec<u8>> {
 }
 
 /// What the order is made from.
+#[derive(Default)]
 struct Functions {
-    names: Names,
+    imported: u32,
+    names: BTreeMap<u32, String>,
     sizes: Vec<usize>,
 }
 
 impl Functions {
     fn of(module: &[u8]) -> Result<Self> {
-        let mut sizes = Vec::new();
+        let mut found = Self::default();
         for payload in Parser::new(0).parse_all(module) {
-            if let Payload::CodeSectionEntry(body) = payload? {
-                sizes.push(body.range().len());
+            match payload? {
+                Payload::ImportSection(section) => {
+                    let is_function =
+                        |import: &wasmparser::Import<'_>| matches!(import.ty, wasmparser::TypeRef::Func(_));
+                    let imports = section.into_imports().collect::<Result<Vec<_>, _>>()?;
+                    found.imported = u32::try_from(imports.iter().filter(|import| is_function(import)).count())?;
+                }
+                Payload::CodeSectionEntry(body) => found.sizes.push(body.range().len()),
+                Payload::CustomSection(section) => found.read_names(&section)?,
+                _ => {}
             }
         }
-        Ok(Self { names: Names::of(module)?, sizes })
+        anyhow::ensure!(!found.names.is_empty(), "the module has no names to order its functions by");
+        Ok(found)
+    }
+
+    fn read_names(&mut self, section: &CustomSectionReader<'_>) -> Result<()> {
+        let KnownCustom::Name(names) = section.as_known() else { return Ok(()) };
+        for name in names {
+            if let Name::Function(functions) = name? {
+                for naming in functions {
+                    let naming = naming?;
+                    self.names.insert(naming.index, kin(&format!("{:#}", rustc_demangle::demangle(naming.name))));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn order(&self) -> Order {
         let mut old: Vec<usize> = (0..self.sizes.len()).collect();
-        let imported = self.names.imported;
-        let kin_at = |at: &usize| u32::try_from(*at).ok().and_then(|at| self.names.of_function(at + imported)).map(kin);
-        old.sort_by_cached_key(|at| (kin_at(at), self.sizes[*at], *at));
+        let name = |at: &usize| u32::try_from(*at).ok().and_then(|at| self.names.get(&(at + self.imported)));
+        old.sort_by_key(|at| (name(at), self.sizes[*at], *at));
         let mut new = vec![0; old.len()];
         for (to, from) in (0..).zip(&old) {
             new[*from] = to;
         }
-        Order { imported, old, new }
+        Order { imported: self.imported, old, new }
     }
 }
 
@@ -102,6 +125,12 @@ impl Reencode for Order {
     fn parse_custom_section(&mut self, to: &mut Module, section: CustomSectionReader<'_>) -> Done {
         if section.name() == "target_features" { utils::parse_custom_section(self, to, section) } else { Ok(()) }
     }
+}
+
+/// Orders the functions of a module in place.
+pub(super) fn reorder(path: &std::path::Path) -> Result<()> {
+    let module = std::fs::read(path).context("there is no module")?;
+    Ok(std::fs::write(path, reordered(&module)?)?)
 }
 
 #[cfg(test)]
