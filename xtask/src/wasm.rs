@@ -2,7 +2,6 @@
 
 mod browser;
 mod glue;
-mod names;
 mod order;
 mod packaging;
 

@@ -11,7 +11,7 @@ use wasm_bindgen_cli_support::Bindgen;
 const GZIP_BYTES_BAR: usize = 400_000;
 
 /// What it has today, and a little: it is above the bar, and must not move away from it unseen.
-const GZIP_BYTES_MAX: usize = 600_000;
+const GZIP_BYTES_MAX: usize = 545_000;
 
 /// Writes the glue and the module into `folder`.
 pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
