@@ -7,6 +7,7 @@ import fcntl
 import gc
 import signal
 import tempfile
+import warnings
 from collections.abc import Generator, Iterator
 from pathlib import Path
 
@@ -21,6 +22,15 @@ def pytest_collection_finish() -> None:
     """What is there now stays: whoever collects garbage does not have to look through thousands of tests."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def quiet_about_left_tasks() -> Iterator[None]:
+    """For tests that close a loop in mid-call: each task that is left is told of by asyncio, as it should."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+        gc.collect()
 
 
 @pytest.hookimpl(wrapper=True)

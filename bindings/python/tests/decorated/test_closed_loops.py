@@ -6,8 +6,7 @@ import asyncio
 import gc
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,16 +16,10 @@ from keyledger import Fingerprint, Ledger, Operation, Refused
 
 UNCHECKED = Fingerprint.unchecked()
 
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Each task that is left is told of by asyncio, as it should."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-        gc.collect()
+pytestmark = [
+    pytest.mark.usefixtures("quiet_about_left_tasks"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 def closed_in_the_middle(

@@ -8,8 +8,7 @@ import random
 import signal
 import sys
 import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,14 +20,7 @@ from keyledger import Begin, Fingerprint, KeyId, Ledger, Operation
 UNCHECKED = Fingerprint.unchecked()
 ONCE = Operation("mail", "at_most_once")
 
-
-@pytest.fixture(autouse=True)
-def _quiet() -> Iterator[None]:
-    """Each task that is left is told of by asyncio, as it should."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-        gc.collect()
+pytestmark = pytest.mark.usefixtures("quiet_about_left_tasks")
 
 
 def next_answer(ledger: Ledger, key: str) -> str:
