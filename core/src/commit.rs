@@ -29,7 +29,7 @@ pub(crate) use self::overlay::Overlay;
 pub(crate) use self::place::Ticket;
 use self::place::{Call, OwnedWork, Place, Seat};
 use self::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-use crate::process;
+use crate::process::Owner;
 use crate::store::{CommitError, Store};
 
 /// Work that borrows from the stack of the thread that waits for it.
@@ -45,7 +45,7 @@ pub(crate) type HostCall = Arc<dyn Fn() + Send + Sync>;
 pub(crate) struct Commits {
     store: Arc<dyn Store>,
     /// Whose queue this is: a closure may fork, and goes on in the child, too.
-    process: u32,
+    owner: Owner,
     /// Who leads when only futures wait, in the place of a thread.
     host: Option<HostCall>,
     queue: Mutex<Queue>,
@@ -75,7 +75,7 @@ enum Pump {
 impl Commits {
     pub(crate) fn new(store: Arc<dyn Store>, host: Option<HostCall>) -> Arc<Self> {
         let (queue, gate, pump_bell) = (Mutex::default(), RwLock::default(), Condvar::new());
-        Arc::new(Self { store, process: process::id(), host, queue, gate, pump_bell })
+        Arc::new(Self { store, owner: Owner::this(), host, queue, gate, pump_bell })
     }
 
     /// Plays `work`, which owns what it needs, and returns when the commit that holds it has ended.
@@ -198,7 +198,7 @@ impl Commits {
         let mut followers = Vec::new();
         let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut followers)));
         let outcome = played.unwrap_or_else(|_| Err(poisoned()));
-        if self.is_elsewhere() {
+        if self.owner.is_elsewhere() {
             return Err(Arc::new(CommitError::Forked));
         }
         after(&outcome);
@@ -223,21 +223,17 @@ impl Commits {
         };
         let mut overlay = Overlay::new(snapshot);
         own(&mut overlay);
-        while followers.len() < BATCH_MAX && !self.is_elsewhere() {
+        while followers.len() < BATCH_MAX && !self.owner.is_elsewhere() {
             let Some(next) = self.queue().waiting.pop_front() else { break };
             followers.push(next.clone());
             overlay = next.play(overlay);
         }
-        if self.is_elsewhere() {
+        if self.owner.is_elsewhere() {
             // P3: this is a child that a closure has forked. The turn, the locks and the file are its parent's: nothing is given back.
             std::mem::forget((gate, turn, overlay));
             return Err(Arc::new(CommitError::Forked));
         }
         self.store.commit(overlay.into_writes()).map_err(Arc::new)
-    }
-
-    fn is_elsewhere(&self) -> bool {
-        self.process != process::id()
     }
 
     /// Gives the lead to the first who waits and can take it; to the pump, if only futures wait; else to whoever comes next.
@@ -273,7 +269,7 @@ impl Commits {
                 Call::Turn(mut overlay) => {
                     let work = borrowed.take().expect("a turn is handed to borrowed work, and once");
                     let played = play(&mut overlay, work);
-                    if self.is_elsewhere() {
+                    if self.owner.is_elsewhere() {
                         // P3: the leader is the parent's.
                         std::mem::forget(overlay);
                         return ended(played, Err(Arc::new(CommitError::Forked)));
@@ -334,7 +330,7 @@ impl Commits {
                     queue.pump = Pump::Idle;
                     drop(queue);
                     let _ = self.lead(&mut |_| (), &mut |_| ());
-                    if self.is_elsewhere() {
+                    if self.owner.is_elsewhere() {
                         return;
                     }
                     queue = self.queue();

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use crate::process;
+use crate::process::{self, Owner};
 
 /// Answers a line with a line, neither with its end.
 pub(crate) type Answering = Arc<dyn Fn(&str) -> String + Send + Sync>;
@@ -38,7 +38,7 @@ pub(crate) struct Door {
     /// Where people look for it, if that is elsewhere.
     sign: Option<PathBuf>,
     answering: Answering,
-    process: u32,
+    owner: Owner,
     running: Mutex<Option<Running>>,
 }
 
@@ -54,7 +54,7 @@ impl Door {
     /// Serves at `path` from now on; where there is a `sign`, it points there.
     pub(crate) fn open(path: PathBuf, sign: Option<PathBuf>, answering: Answering) -> io::Result<Self> {
         let sign = sign.filter(|sign| *sign != path);
-        let door = Self { path, sign, answering, process: process::id(), running: Mutex::default() };
+        let door = Self { path, sign, answering, owner: Owner::this(), running: Mutex::default() };
         door.open_again()?;
         Ok(door)
     }
@@ -63,7 +63,7 @@ impl Door {
     /// left by somebody who is gone.
     pub(crate) fn open_again(&self) -> io::Result<()> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if running.is_some() || self.process != process::id() {
+        if running.is_some() || self.owner.is_elsewhere() {
             return Ok(());
         }
         let listener = listen(&self.path)?;
@@ -82,7 +82,7 @@ impl Door {
 
     /// Answers the requests in hand and no more; takes the socket away. A forked child leaves it to its parent (P3).
     pub(crate) fn shut(&self) {
-        if self.process != process::id() {
+        if self.owner.is_elsewhere() {
             return;
         }
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -2,14 +2,14 @@
 
 use std::sync::{Arc, OnceLock};
 
-use crate::process;
+use crate::process::Owner;
 
 /// Opens the same thing once more, in a forked child; `None` where that fails.
 pub(crate) type OpenAnew<T> = Box<dyn Fn() -> Option<Arc<T>> + Send + Sync>;
 
 /// Where something was opened.
 pub(crate) struct Home<T> {
-    process: u32,
+    owner: Owner,
     anew: Option<OpenAnew<T>>,
     child: OnceLock<Arc<T>>,
 }
@@ -17,12 +17,12 @@ pub(crate) struct Home<T> {
 impl<T> Home<T> {
     /// This process, which has the thing for itself.
     pub(crate) fn alone() -> Self {
-        Self { process: process::id(), anew: None, child: OnceLock::new() }
+        Self { owner: Owner::this(), anew: None, child: OnceLock::new() }
     }
 
     /// This process, among others.
     pub(crate) fn shared(anew: OpenAnew<T>) -> Self {
-        Self { process: process::id(), anew: Some(anew), child: OnceLock::new() }
+        Self { owner: Owner::this(), anew: Some(anew), child: OnceLock::new() }
     }
 
     pub(crate) fn is_shared(&self) -> bool {
@@ -32,7 +32,7 @@ impl<T> Home<T> {
     /// Whether this is a forked child of the process that opened it. It must touch nothing: a lock that a thread of the parent's
     /// held is never given back here.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.process != process::id()
+        self.owner.is_elsewhere()
     }
 
     /// The child's own, opened by the first call that asks for it; `None` at home, and where there is none to be had.

@@ -19,6 +19,21 @@ pub(crate) fn id() -> u32 {
     0
 }
 
+/// The process that something belongs to: the one that made it (P3).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Owner(u32);
+
+impl Owner {
+    pub(crate) fn this() -> Self {
+        Self(id())
+    }
+
+    /// Whether this is a forked child of it.
+    pub(crate) fn is_elsewhere(self) -> bool {
+        self.0 != id()
+    }
+}
+
 /// One value for each process. A forked child gets another one than its parent, whose locks may be held by threads that the child
 /// does not have. Nobody waits for anybody to get at it.
 pub(crate) struct PerProcess<T> {

@@ -6,14 +6,14 @@ use std::thread::JoinHandle;
 use super::error::DriverError;
 use super::stop::Stop;
 use crate::error::{Error, Result};
-use crate::process;
+use crate::process::Owner;
 
 /// A driver that runs on threads of its own. Dropped, it stops as by [`stop`](DriverHandle::stop).
 pub struct DriverHandle {
     stop: Stop,
     thread: Option<JoinHandle<Result<(), DriverError>>>,
     /// Whose threads they are: a forked child has none of them, and would wait for ever (P3).
-    process: u32,
+    owner: Owner,
 }
 
 impl DriverHandle {
@@ -24,7 +24,7 @@ impl DriverHandle {
     ) -> Result<Self> {
         let thread = std::thread::Builder::new().name(name).spawn(work);
         let thread = thread.map_err(|error| Error::Storage(Arc::new(error)))?;
-        Ok(Self { stop, thread: Some(thread), process: process::id() })
+        Ok(Self { stop, thread: Some(thread), owner: Owner::this() })
     }
 
     /// Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over.
@@ -33,7 +33,7 @@ impl DriverHandle {
     /// Why it ended before it was stopped, or could not store what came back; the error has those outcomes. `Forked` in a forked
     /// child: it works in the parent.
     pub fn stop(mut self) -> Result<(), DriverError> {
-        if self.is_elsewhere() {
+        if self.owner.is_elsewhere() {
             return Err(DriverError { source: Error::Forked, reports: Vec::new() });
         }
         self.stop.stop();
@@ -42,11 +42,7 @@ impl DriverHandle {
 
     /// Whether it still works, in this process. It ends by itself when the ledger is closed.
     pub fn is_running(&self) -> bool {
-        !self.is_elsewhere() && self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
-    }
-
-    fn is_elsewhere(&self) -> bool {
-        self.process != process::id()
+        !self.owner.is_elsewhere() && self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
     fn join(&mut self) -> Result<(), DriverError> {
@@ -61,7 +57,7 @@ impl DriverHandle {
 
 impl Drop for DriverHandle {
     fn drop(&mut self) {
-        if self.is_elsewhere() {
+        if self.owner.is_elsewhere() {
             std::mem::forget(self.thread.take());
             return;
         }

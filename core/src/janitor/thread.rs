@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::work::{Tick, Work};
 use crate::error::{Error, Result};
-use crate::process;
+use crate::process::Owner;
 use crate::wake::Bell;
 
 /// A longer interval counts as this: a year.
@@ -21,7 +21,7 @@ const BACKOFF: Duration = Duration::from_secs(1);
 pub(super) struct JanitorThread {
     stop: Arc<Stop>,
     handle: Option<JoinHandle<()>>,
-    process: u32,
+    owner: Owner,
 }
 
 #[derive(Default)]
@@ -38,13 +38,13 @@ impl JanitorThread {
             .name("keyledger-janitor".into())
             .spawn(move || run(&work, &stopped))
             .map_err(|error| Error::Storage(Arc::new(error)))?;
-        Ok(Self { stop, handle: Some(handle), process: process::id() })
+        Ok(Self { stop, handle: Some(handle), owner: Owner::this() })
     }
 }
 
 impl Drop for JanitorThread {
     fn drop(&mut self) {
-        if self.process != process::id() {
+        if self.owner.is_elsewhere() {
             // A forked child has no such thread, and would wait for ever; what the thread held stays held (P3).
             std::mem::forget((self.handle.take(), self.stop.clone()));
             return;

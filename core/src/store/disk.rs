@@ -44,7 +44,7 @@ mod file {
     use std::io;
 
     use super::Disk;
-    use crate::process;
+    use crate::process::Owner;
     use crate::store::lock::{self, FileLock};
 
     /// A file of the operating system, locked for as long as this lives or until it is closed.
@@ -56,18 +56,18 @@ mod file {
         // and syncs cannot take the bad news from each other.
         synced: Option<File>,
         // Whose file it is. The core asks long before: this is for when it has not, or a closure of the caller's has forked (P3).
-        process: u32,
+        owner: Owner,
         _lock: FileLock,
     }
 
     impl FileDisk {
         /// `synced` is the same file, opened once more: for whoever does several things at a time.
         pub(in crate::store) fn new(file: File, synced: Option<File>, lock: FileLock) -> Self {
-            Self { file, synced, process: process::id(), _lock: lock }
+            Self { file, synced, owner: Owner::this(), _lock: lock }
         }
 
         fn check_here(&self) -> io::Result<()> {
-            if self.process == process::id() { Ok(()) } else { Err(io::Error::other("a forked child has no file")) }
+            if self.owner.is_elsewhere() { Err(io::Error::other("a forked child has no file")) } else { Ok(()) }
         }
     }
 
@@ -115,7 +115,7 @@ mod file {
 
         fn close(&self) -> io::Result<()> {
             // The lock is of the open file, which a child has in common with its parent.
-            if self.check_here().is_ok() { lock::unlock(&self.file) } else { Ok(()) }
+            if self.owner.is_elsewhere() { Ok(()) } else { lock::unlock(&self.file) }
         }
     }
 
