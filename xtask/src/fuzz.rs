@@ -3,9 +3,10 @@
 use crate::interrupt;
 use crate::project::{Project, cargo, cargo_path};
 use anyhow::{Context, Result, ensure};
+use std::io::{BufRead, BufReader, Read};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 /// What to fuzz, and how long.
 #[derive(clap::Args)]
@@ -49,9 +50,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         for target in together {
             println!("=== {target}");
             let mut command = workplace.command(target, args)?;
-            running.push((target, interrupt::start(&mut command).with_context(|| format!("cannot start {target}"))?));
+            command.stderr(Stdio::piped());
+            let mut child = interrupt::start(&mut command).with_context(|| format!("cannot start {target}"))?;
+            let (said, name) = (child.stderr.take().context("it has no output")?, (*target).clone());
+            running.push((target, child, std::thread::spawn(move || tell(&name, said))));
         }
-        for (target, mut child) in running {
+        for (target, mut child, telling) in running {
+            let _ = telling.join();
             let status = child.wait()?;
             interrupt::ended(&child);
             if !status.success() && !interrupt::happened() {
@@ -63,6 +68,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode> {
         println!("FAILED: {target}: `cargo xtask fuzz {target} --input FILE` repeats it; the file is named above");
     }
     Ok(if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Prints what libFuzzer says of a target, as it comes: not the dictionary that it recommends at the end, which is hundreds of lines.
+fn tell(target: &str, said: impl Read) {
+    let mut is_dictionary = false;
+    for line in BufReader::new(said).split(b'\n').map_while(Result::ok) {
+        let line = String::from_utf8_lossy(&line);
+        is_dictionary |= line.starts_with("###### Recommended");
+        if !is_dictionary {
+            println!("{target}: {line}");
+        }
+        is_dictionary &= !line.starts_with("###### End");
+    }
 }
 
 /// Where the targets are, and where what comes of them goes.

@@ -51,7 +51,7 @@ pub(crate) fn run_parts(chosen: &[&Part], project: &Project) -> ExitCode {
 /// Runs steps until one fails: for whoever wants a piece of a part.
 pub(crate) fn run_steps(steps: impl IntoIterator<Item = Step>, project: &Project) -> ExitCode {
     for step in steps {
-        if run::run_step(step, project).failed > 0 || interrupt::happened() {
+        if run::run_step(step, project).tally.failed > 0 || interrupt::happened() {
             return ExitCode::FAILURE;
         }
     }
@@ -66,9 +66,15 @@ fn choose(names: &[String]) -> Result<Vec<&'static Part>> {
 }
 
 fn conclude(reports: &[Report]) -> ExitCode {
+    // At the end: whoever reads a long output reads that, and some keep nothing else.
+    for Report { name, failures, .. } in reports {
+        for failure in failures {
+            println!("\n=== what failed in {name}:\n{failure}");
+        }
+    }
     println!("\n{:<12} {:>7} {:>7} {:>9}", "part", "passed", "failed", "seconds");
     let mut total = Tally::default();
-    for Report { name, tally, took } in reports {
+    for Report { name, tally, took, .. } in reports {
         println!("{name:<12} {:>7} {:>7} {:>9.1}", tally.passed, tally.failed, took.as_secs_f64());
         total += *tally;
     }
