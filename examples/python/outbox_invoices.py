@@ -58,6 +58,9 @@ class Office(ThreadingHTTPServer):
         self.again = 0
         self.lock = threading.Lock()
 
+    def handle_error(self, *_words: object) -> None:
+        """Say nothing of connections that ended because their program was killed."""
+
     def receive(self, key: str, text: str) -> None:
         """File an invoice, unless it is there."""
         with self.lock:
@@ -101,7 +104,8 @@ def main() -> None:
                 time.sleep(0.01)
             program.kill()
             program.wait()
-            print(f"the program is killed; {len(office.arrived)} invoices have arrived")
+            # At once, and so before what the next program prints.
+            print(f"the program is killed; {len(office.arrived)} invoices have arrived", flush=True)
         subprocess.run(command, check=True)
         assert len(office.arrived) == len(set(office.arrived.values())) == INVOICES
         with keyledger.open(path) as ledger:

@@ -7,6 +7,7 @@ use crate::project::Project;
 use anyhow::{Context, Result};
 use serde_json::Value;
 use std::collections::VecDeque;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -88,6 +89,7 @@ struct Followed {
 fn follow(command: &mut Command) -> Result<Followed> {
     let (reader, writer) = std::io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer);
+    leave_out_settings_of_python(command);
     let name = command.get_program().display().to_string();
     let mut child = interrupt::start(command).with_context(|| format!("cannot start {name}"))?;
     // The command holds the writing ends too: without letting go of them there is no end of file.
@@ -96,6 +98,15 @@ fn follow(command: &mut Command) -> Result<Followed> {
     let status = child.wait()?;
     interrupt::ended(&child);
     Ok(Followed { succeeded: status.success(), lines, last_lines })
+}
+
+/// What somebody has set for their own Python would be another Python than everybody else's: one that does not buffer, say.
+fn leave_out_settings_of_python(command: &mut Command) {
+    let of_python = |name: &OsStr| name.to_string_lossy().starts_with("PYTHON");
+    let meant: Vec<OsString> = command.get_envs().map(|(name, _)| name.to_owned()).collect();
+    for (name, _) in std::env::vars_os().filter(|(name, _)| of_python(name) && !meant.contains(name)) {
+        command.env_remove(name);
+    }
 }
 
 /// What the lines count, and the last of them that say something.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import timeit
 from collections.abc import Callable
 
@@ -10,6 +11,8 @@ import pytest
 from keyledger import Fingerprint, Ledger, Replay
 
 LIMIT_MICROSECONDS = 10.0
+# What `known` takes on the machines that the limit was set for: a slower one has more time, in proportion.
+KNOWN_MICROSECONDS = 0.0
 CALLS, ROUNDS = 200, 200
 
 
@@ -30,13 +33,20 @@ def test_a_replay_through_the_decorator_costs_under_10_us_over_begin(
         return decision
 
     assert len(begin().response.body or b"") == 200
-    turns = [(once(begin), once(lambda: charge("ann", "1", 5))) for _ in range(ROUNDS)]
-    core, decorated = (min(times) for times in zip(*turns, strict=True))
+    turns = [(once(begin), once(lambda: charge("ann", "1", 5)), once(known)) for _ in range(ROUNDS)]
+    core, decorated, slowness = (min(times) for times in zip(*turns, strict=True))
+    limit = LIMIT_MICROSECONDS * max(1.0, slowness / KNOWN_MICROSECONDS)
     with capsys.disabled():
         print(
-            f"\nreplay of 200 bytes: begin {core:.2f} us, decorated {decorated:.2f} us, over it {decorated - core:.2f} us"
+            f"\nreplay of 200 bytes: begin {core:.2f} us, decorated {decorated:.2f} us, over it {decorated - core:.2f} us "
+            f"(limit {limit:.1f}; {slowness:.2f} us for what takes {KNOWN_MICROSECONDS} us)"
         )
-    assert decorated - core < LIMIT_MICROSECONDS
+    assert decorated - core < limit
+
+
+def known() -> object:
+    """Work of Python's own, to know how fast the machine is."""
+    return json.loads(json.dumps({"receipt": "x" * 186}))
 
 
 def once(call: Callable[[], object]) -> float:
