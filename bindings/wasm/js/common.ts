@@ -13,7 +13,7 @@ export {
   httpOfStored,
   idempotent,
   storedHttp,
-} from "./fetch.js";
+} from "./http/fetch.js";
 export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution } from "./ledger.js";
 export { MemoryStore } from "./memory-store.js";
 export {
@@ -27,9 +27,9 @@ export {
   deriveKey,
   deriveKeyFor,
 } from "./operation.js";
-export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn, Wishes } from "./outbox.js";
-export { Delivery, DeliveryOutcome, type OutcomeKind, Report } from "./outbox-delivery.js";
-export type { AnyTransport, DrainOptions, DrainProgress, Drained, Driver, DriverOptions, Transport } from "./outbox-driver.js";
+export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn, Wishes } from "./outbox/outbox.js";
+export { Delivery, DeliveryOutcome, type OutcomeKind, Report } from "./outbox/delivery.js";
+export type { AnyTransport, DrainOptions, DrainProgress, Drained, Driver, DriverOptions, Transport } from "./outbox/driver.js";
 export {
   type Entry,
   type EntryCounts,
@@ -38,11 +38,11 @@ export {
   type OutboxStats,
   type WaitOptions,
   httpAnswer,
-} from "./outbox-entry.js";
-export { type FetchSettings, FetchTransport, NotNow, type PlainFetchSettings, type ReceivedAnswer, type SentRequest, SignedOut } from "./outbox-fetch.js";
-export type { Decided, EntryState, EntryView, TryError } from "./outbox-view.js";
-export { HttpRequest, type HttpRequestParts, type HttpSettings, type Outgoing } from "./outbox-http.js";
-export type { Lane, OutboxSettings } from "./outbox-settings.js";
+} from "./outbox/entry.js";
+export { type FetchSettings, FetchTransport, NotNow, type PlainFetchSettings, type ReceivedAnswer, type SentRequest, SignedOut } from "./outbox/fetch.js";
+export type { Decided, EntryState, EntryView, TryError } from "./outbox/view.js";
+export { HttpRequest, type HttpRequestParts, type HttpSettings, type Outgoing } from "./outbox/http.js";
+export type { Lane, OutboxSettings } from "./outbox/settings.js";
 export type { FileCheck, Filter, Forgotten, RecordView, StateName, Stats, Swept } from "./records.js";
 export { type Answer, type Bytes, StoredResponse } from "./response.js";
 export { type ErrorMeans, Refused, ReplayedFailure } from "./run.js";

@@ -1,5 +1,5 @@
 import { registerErrors } from "./native/keyledger.js";
-import { type EntryView, shownEntry } from "./outbox-view.js";
+import { type EntryView, shownEntry } from "./outbox/view.js";
 import type { StoredResponse } from "./response.js";
 
 /** The stable code of an error: the same in every language. */

@@ -53,7 +53,7 @@ export interface Host extends Clock {
   sleepMs(ms: number): number;
 }
 
-export type { NativeTransport } from "./outbox-driver.js";
+export type { NativeTransport } from "./outbox/driver.js";
 
 /** A closure that runs inside a transaction. `call` is good until it returns. */
 export interface NativeClosure {

@@ -1,5 +1,5 @@
-import { type Delivery, DeliveryOutcome } from "./outbox-delivery.js";
-import type { Transport } from "./outbox-driver.js";
+import { type Delivery, DeliveryOutcome } from "./outbox/delivery.js";
+import type { Transport } from "./outbox/driver.js";
 import type { Clock } from "./store.js";
 
 /** A clock that moves when it is told to. */

@@ -1,8 +1,8 @@
 import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
-import type { Enqueued, Outbox, Wishes } from "./outbox.js";
-import type { Outgoing } from "./outbox-http.js";
+import type { Outgoing } from "./outbox/http.js";
+import type { Enqueued, Outbox, Wishes } from "./outbox/outbox.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
 

@@ -1,7 +1,7 @@
 import { KeyledgerError } from "../errors.js";
-import type { DrainOptions, Drained } from "../outbox-driver.js";
-import { FetchTransport, type PlainFetchSettings } from "../outbox-fetch.js";
-import type { OutboxSettings } from "../outbox-settings.js";
+import type { DrainOptions, Drained } from "../outbox/driver.js";
+import { FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
+import type { OutboxSettings } from "../outbox/settings.js";
 import type { Carrier } from "./messages.js";
 
 /**

@@ -1,7 +1,7 @@
-import type { Outbox } from "../outbox.js";
-import type { Driver } from "../outbox-driver.js";
-import { FetchTransport, type PlainFetchSettings } from "../outbox-fetch.js";
-import type { OutboxSettings } from "../outbox-settings.js";
+import type { Driver } from "../outbox/driver.js";
+import { FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
+import type { Outbox } from "../outbox/outbox.js";
+import type { OutboxSettings } from "../outbox/settings.js";
 
 /** How a scope is to be kept going: data, so that whoever has the ledger next can begin it anew. */
 export interface Wish {

@@ -1,8 +1,8 @@
 import type { Decision } from "../decision.js";
 import type { BeginOptions, Resolution } from "../ledger.js";
 import type { Fingerprint, KeyId, Operation } from "../operation.js";
+import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
-import type { OutboxSettings } from "../outbox-settings.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
 import { type ErrorMeans, runDecided } from "../run.js";
 import type { Durability } from "../store.js";

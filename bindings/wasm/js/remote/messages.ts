@@ -1,4 +1,4 @@
-import type { EntryView } from "../outbox-view.js";
+import type { EntryView } from "../outbox/view.js";
 
 /** What is asked of the ledger where it lives. Everything in it can be cloned. */
 export interface Call {

@@ -1,11 +1,11 @@
 import type { LedgerHandle } from "../ledger.js";
 import { Fingerprint } from "../operation.js";
-import type { EntryResolution, Outbox, Wishes } from "../outbox.js";
-import { DeliveryOutcome, Report } from "../outbox-delivery.js";
-import type { Drained } from "../outbox-driver.js";
-import type { Entry, EntryFilter } from "../outbox-entry.js";
-import type { PlainFetchSettings } from "../outbox-fetch.js";
-import type { OutboxSettings } from "../outbox-settings.js";
+import { DeliveryOutcome, Report } from "../outbox/delivery.js";
+import type { Drained } from "../outbox/driver.js";
+import type { Entry, EntryFilter } from "../outbox/entry.js";
+import type { PlainFetchSettings } from "../outbox/fetch.js";
+import type { EntryResolution, Outbox, Wishes } from "../outbox/outbox.js";
+import type { OutboxSettings } from "../outbox/settings.js";
 import { Driving, type Wish } from "./driving.js";
 import type { PlainResponse } from "./messages.js";
 import { responseOf } from "./plain.js";

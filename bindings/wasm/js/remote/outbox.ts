@@ -1,10 +1,10 @@
-import type { Cancel, Enqueued, EntryResolution, Resumed, Wishes } from "../outbox.js";
-import type { Drained } from "../outbox-driver.js";
-import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox-entry.js";
-import { type Outgoing, read, stored } from "../outbox-http.js";
-import { hasEnded, resultOf } from "../outbox-result.js";
-import type { OutboxSettings } from "../outbox-settings.js";
-import type { EntryView } from "../outbox-view.js";
+import type { Drained } from "../outbox/driver.js";
+import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox/entry.js";
+import { type Outgoing, read, stored } from "../outbox/http.js";
+import type { Cancel, Enqueued, EntryResolution, Resumed, Wishes } from "../outbox/outbox.js";
+import { hasEnded, resultOf } from "../outbox/result.js";
+import type { OutboxSettings } from "../outbox/settings.js";
+import type { EntryView } from "../outbox/view.js";
 import type { StoredResponse } from "../response.js";
 import { within } from "../waiting.js";
 import { type RemoteDrainOptions, RemoteDriver, type RemoteDriverOptions, type RemoteTransport } from "./driver.js";

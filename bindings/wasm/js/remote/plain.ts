@@ -1,6 +1,6 @@
 import { KeyledgerError, type ErrorCode } from "../errors.js";
 import { type Effect, Operation, type OperationSettings } from "../operation.js";
-import type { EntryView } from "../outbox-view.js";
+import type { EntryView } from "../outbox/view.js";
 import { type Answer, StoredResponse } from "../response.js";
 import type { PlainError, PlainOperation, PlainResponse } from "./messages.js";
 

@@ -1,7 +1,7 @@
-import { NativeDriver, type NativeDelivery } from "./native/keyledger.js";
+import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
+import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
+import type { EntryCounts } from "./entry.js";
 import type { Outbox } from "./outbox.js";
-import { Delivery, DeliveryOutcome, outcomeOf } from "./outbox-delivery.js";
-import type { EntryCounts } from "./outbox-entry.js";
 
 /**
  * Sends deliveries. It neither begins nor waits past `delivery.leaseLeftMs`, and says what came of it. What it throws counts as a retry

@@ -1,8 +1,8 @@
-import { KeyledgerError } from "./errors.js";
-import { type NativeDelivery, NativeOutcome, NativeReport } from "./native/keyledger.js";
+import { KeyledgerError } from "../errors.js";
+import { type NativeDelivery, NativeOutcome, NativeReport } from "../native/keyledger.js";
+import { type Answer, StoredResponse } from "../response.js";
 import type { Outbox } from "./outbox.js";
-import { type EntryView, shownEntry } from "./outbox-view.js";
-import { type Answer, StoredResponse } from "./response.js";
+import { type EntryView, shownEntry } from "./view.js";
 
 const NOTHING = new Uint8Array();
 

@@ -1,8 +1,8 @@
+import type { Claim } from "../claim.js";
+import { KeyledgerError } from "../errors.js";
+import { joined } from "../joined.js";
+import { type NativeAsked, NativeRoute } from "../native/keyledger.js";
 import { type NativeAnswer, flat, flowingOf, responseOf, wholeOf } from "./answer.js";
-import type { Claim } from "./claim.js";
-import { KeyledgerError } from "./errors.js";
-import { joined } from "./joined.js";
-import { type NativeAsked, NativeRoute } from "./native/keyledger.js";
 
 const NOTHING = new Uint8Array();
 

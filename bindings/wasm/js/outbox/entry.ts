@@ -1,6 +1,6 @@
-import { httpOfStored } from "./http.js";
-import type { EntryState, EntryView } from "./outbox-view.js";
-import type { StoredResponse } from "./response.js";
+import { httpOfStored } from "../http/route.js";
+import type { StoredResponse } from "../response.js";
+import type { EntryState, EntryView } from "./view.js";
 
 /** How long to wait, and what ends the wait. */
 export interface WaitOptions {

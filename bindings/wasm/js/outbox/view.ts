@@ -1,4 +1,4 @@
-import { type NativeResponse, StoredResponse } from "./response.js";
+import { type NativeResponse, StoredResponse } from "../response.js";
 
 /** Where an entry is in its life. */
 export type EntryState = "pending" | "sending" | "held" | "unknown" | "answered" | "dead" | "cancelled";

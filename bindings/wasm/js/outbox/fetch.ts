@@ -1,5 +1,5 @@
-import { fieldsOf, flat } from "./answer.js";
-import { joined } from "./joined.js";
+import { fieldsOf, flat } from "../http/answer.js";
+import { joined } from "../joined.js";
 import {
   NativeFingerprint,
   NativeOutcome,
@@ -9,12 +9,12 @@ import {
   httpSilent,
   httpToSend,
   httpUnsendable,
-} from "./native/keyledger.js";
-import { type Delivery, DeliveryOutcome, outcomeOf } from "./outbox-delivery.js";
-import { type Transport, canTellOnline, nameOf } from "./outbox-driver.js";
-import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./outbox-http.js";
-import { type Bytes, toBytes } from "./response.js";
-import { within } from "./waiting.js";
+} from "../native/keyledger.js";
+import { type Bytes, toBytes } from "../response.js";
+import { within } from "../waiting.js";
+import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
+import { type Transport, canTellOnline, nameOf } from "./driver.js";
+import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./http.js";
 
 type MaybeLater<T> = Promise<T> | T;
 

@@ -1,13 +1,13 @@
+import { Claim } from "../claim.js";
+import { joined } from "../joined.js";
+import { LedgerHandle } from "../ledger.js";
+import type { NativeAsked, NativeClaim, NativeRoute } from "../native/keyledger.js";
+import { aborted } from "../waiting.js";
 import { type NativeAnswer, responseOf } from "./answer.js";
-import { Claim } from "./claim.js";
 import { Exchange } from "./exchange.js";
-import { type RouteOperation, type RouteSettings, routeOf } from "./http.js";
-import { joined } from "./joined.js";
-import { LedgerHandle } from "./ledger.js";
-import type { NativeAsked, NativeClaim, NativeRoute } from "./native/keyledger.js";
-import { aborted } from "./waiting.js";
+import { type RouteOperation, type RouteSettings, routeOf } from "./route.js";
 
-export { type Case, type HttpAnswer, type HttpStored, type Keep, type RouteSettings, httpOfStored, storedHttp } from "./http.js";
+export { type Case, type HttpAnswer, type HttpStored, type Keep, type RouteSettings, httpOfStored, storedHttp } from "./route.js";
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -1,6 +1,6 @@
-import { flat } from "./answer.js";
-import { httpMediaType, httpRequest } from "./native/keyledger.js";
-import { type Bytes, toBytes } from "./response.js";
+import { flat } from "../http/answer.js";
+import { httpMediaType, httpRequest } from "../native/keyledger.js";
+import { type Bytes, toBytes } from "../response.js";
 
 /** A request as its parts. */
 export interface HttpRequestParts {

@@ -1,7 +1,7 @@
+import { NativeRoute, readStored, toStored } from "../native/keyledger.js";
+import type { Effect, Members, Operation } from "../operation.js";
+import { type Bytes, type NativeResponse, StoredResponse, toBytes } from "../response.js";
 import { type NativeAnswer, type NativeStored, fieldsOf, flat } from "./answer.js";
-import { NativeRoute, readStored, toStored } from "./native/keyledger.js";
-import type { Effect, Members, Operation } from "./operation.js";
-import { type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 
 const NOTHING = new Uint8Array();
 

@@ -1,6 +1,6 @@
-import { KeyledgerError } from "./errors.js";
-import type { EntryView } from "./outbox-view.js";
-import type { StoredResponse } from "./response.js";
+import { KeyledgerError } from "../errors.js";
+import type { StoredResponse } from "../response.js";
+import type { EntryView } from "./view.js";
 
 /** Whether nothing more comes of an entry by itself. @internal */
 export const hasEnded = (entry: EntryView) => entry.isSettled || entry.state === "unknown" || entry.state === "held";

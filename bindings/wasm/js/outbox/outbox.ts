@@ -1,16 +1,16 @@
-import { KeyledgerError } from "./errors.js";
-import type { LedgerHandle } from "./ledger.js";
-import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "./native/keyledger.js";
-import type { Fingerprint } from "./operation.js";
-import { Delivery, Report } from "./outbox-delivery.js";
-import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions } from "./outbox-driver.js";
-import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "./outbox-entry.js";
-import { type Outgoing, read, stored } from "./outbox-http.js";
-import { hasEnded, resultOf } from "./outbox-result.js";
-import { type OutboxSettings, wordsOf } from "./outbox-settings.js";
-import { type EntryView, shownEntry } from "./outbox-view.js";
-import { type Answer, StoredResponse } from "./response.js";
-import { aborted } from "./waiting.js";
+import { KeyledgerError } from "../errors.js";
+import type { LedgerHandle } from "../ledger.js";
+import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "../native/keyledger.js";
+import type { Fingerprint } from "../operation.js";
+import { type Answer, StoredResponse } from "../response.js";
+import { aborted } from "../waiting.js";
+import { Delivery, Report } from "./delivery.js";
+import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions } from "./driver.js";
+import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "./entry.js";
+import { type Outgoing, read, stored } from "./http.js";
+import { hasEnded, resultOf } from "./result.js";
+import { type OutboxSettings, wordsOf } from "./settings.js";
+import { type EntryView, shownEntry } from "./view.js";
 
 const NOTHING = new Uint8Array();
 
