@@ -3,6 +3,7 @@ import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
 import type { Outgoing } from "./outbox/http.js";
 import type { Enqueued, Outbox, Wishes } from "./outbox/outbox.js";
+import type { RemoteOutbox } from "./remote/outbox.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
 
@@ -82,22 +83,29 @@ export type Change =
   | readonly [verb: "delete", table: string, key: Uint8Array]
   | readonly [verb: "compareAndSet", table: string, key: Uint8Array, expected: Uint8Array | null, value: Uint8Array | null];
 
-/** A request in a batch: it is of an outbox of this thread. */
-type Enqueueing = readonly [verb: "enqueue", outbox: Outbox, request: Outgoing, wishes: Wishes];
+/** A request in a batch. */
+type Enqueueing = readonly [verb: "enqueue", outbox: Outbox | RemoteOutbox, request: Outgoing, wishes: Wishes];
+
+/** @internal */
+export const anothers = () => new KeyledgerError("invalid_argument", "the outbox is another ledger's; use the one of this ledger");
+
+/** One that lives elsewhere is no outbox of a ledger of this thread. */
+function ofThisThread(outbox: Outbox | RemoteOutbox): Outbox {
+  if ("asked" in outbox) return outbox;
+  throw anothers();
+}
 
 /** Changes of rows, and requests to be sent, as a value: all of them are made, or none. */
 export class Batch {
   readonly #all: (Change | Enqueueing)[] = [];
 
   /** For another thread. @internal */
-  get changes(): Change[] {
-    const isChange = (one: Change | Enqueueing): one is Change => one[0] !== "enqueue";
-    if (this.#all.every(isChange)) return this.#all;
-    throw new KeyledgerError("invalid_argument", "a batch with a request is for the ledger that has its outbox");
+  get changes(): readonly (Change | Enqueueing)[] {
+    return this.#all;
   }
 
   /** @internal */
-  static of(changes: readonly Change[]): Batch {
+  static of(changes: readonly (Change | Enqueueing)[]): Batch {
     const batch = new Batch();
     batch.#all.push(...changes);
     return batch;
@@ -112,8 +120,8 @@ export class Batch {
   insertUnique(table: string, key: Bytes, value: Bytes): this {
     return this.#with("insertUnique", table, toBytes(key), toBytes(value));
   }
-  /** A request to be sent once the batch is on disk. */
-  enqueue(outbox: Outbox, request: Outgoing, wishes: Wishes): this {
+  /** A request to be sent once the batch is on disk. The outbox is one of the ledger that is given the batch, wherever that ledger lives. */
+  enqueue(outbox: Outbox | RemoteOutbox, request: Outgoing, wishes: Wishes): this {
     return this.#with("enqueue", outbox, request, wishes);
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
@@ -126,7 +134,13 @@ export class Batch {
 
   /** @internal */
   applyTo(tx: Transaction): void {
-    for (const [verb, table, key, first = null, second = null] of this.changes) {
+    for (const one of this.#all) {
+      if (one[0] === "enqueue") {
+        const [, outbox, request, wishes] = one;
+        tx.enqueue(ofThisThread(outbox), request, wishes);
+        continue;
+      }
+      const [verb, table, key, first = null, second = null] = one;
       if (verb === "delete") tx.delete(table, key);
       else if (verb === "compareAndSet") tx.compareAndSet(table, key, first, second);
       else tx[verb](table, key, first as Uint8Array);
@@ -139,7 +153,7 @@ export class Batch {
     for (const one of this.#all) {
       if (one[0] === "enqueue") {
         const [, outbox, request, wishes] = one;
-        native.enqueue(outbox.asked(request, wishes));
+        native.enqueue(ofThisThread(outbox).asked(request, wishes));
         continue;
       }
       const [verb, table, key, first, second] = one;

@@ -1,10 +1,11 @@
 import { KeyledgerError } from "../errors.js";
 import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
-import { type Answer, type Bytes, toBytes } from "../response.js";
+import { type Answer, type Bytes, type StoredResponse, toBytes } from "../response.js";
 import type { Step } from "../claim.js";
 import type { Batch } from "../transaction.js";
-import type { Carrier, PlainClaim } from "./messages.js";
-import { plainResponse } from "./plain.js";
+import { plainChanges } from "./batch.js";
+import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
+import { plainResponse, responseOf } from "./plain.js";
 
 /** The right to run an operation of a ledger that lives elsewhere: as `Claim`, save that everything waits. */
 export class RemoteClaim {
@@ -70,8 +71,9 @@ export class RemoteClaim {
     await this.#settle("park", reason);
   }
   /** Stores rows and the answer in one transaction. */
-  async completeBatch(batch: Batch, answer: Answer): Promise<void> {
-    await this.#settle("completeBatch", batch.changes, plainResponse(answer));
+  async completeBatch(batch: Batch, answer: Answer): Promise<StoredResponse> {
+    const words = [plainChanges(this.#carrier, batch), plainResponse(answer)];
+    return responseOf((await this.#settle("completeBatch", ...words)) as PlainResponse);
   }
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
@@ -101,11 +103,11 @@ export class RemoteClaim {
     this.drop();
   }
 
-  async #settle(method: string, ...words: unknown[]): Promise<void> {
+  async #settle(method: string, ...words: unknown[]): Promise<unknown> {
     if (this.#isSettled) throw new KeyledgerError("claim_settled", "the claim was settled before");
     this.#isSettled = true;
     try {
-      await this.#told(method, ...words);
+      return await this.#told(method, ...words);
     } catch (error) {
       // What was refused for what it says has settled nothing.
       const code = error instanceof KeyledgerError ? error.code : null;
@@ -114,9 +116,9 @@ export class RemoteClaim {
     }
   }
 
-  async #told(method: string, ...words: unknown[]): Promise<void> {
+  async #told(method: string, ...words: unknown[]): Promise<unknown> {
     try {
-      await this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
+      return await this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
     } catch (error) {
       if (error instanceof KeyledgerError && error.code === "claim_lost") this.#isLost = true;
       throw error;

@@ -4,7 +4,8 @@ import { KeyledgerError } from "../errors.js";
 import type { LedgerHandle, Resolution } from "../ledger.js";
 import { Fingerprint, type KeyId } from "../operation.js";
 import type { Filter, RecordView } from "../records.js";
-import { Batch, type Change } from "../transaction.js";
+import type { StoredResponse } from "../response.js";
+import type { PlainChange } from "./batch.js";
 import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse } from "./messages.js";
 import { OUTBOX_ANSWERS, Outboxes } from "./outbox-desk.js";
 import { operationOf, plainError, responseOf } from "./plain.js";
@@ -58,16 +59,16 @@ const resolutionOf = (plain: PlainResolution): Resolution => {
 type Settled = readonly [id: KeyId, fence: number];
 
 /** A claim that this ledger has granted is settled as itself, any other by its fence. */
-async function settle(
+async function settle<T>(
   { ledger, keeping }: Asking,
   fence: number,
-  byClaim: (claim: Claim) => Promise<void>,
-  byFence: (ledger: LedgerHandle) => void,
-): Promise<void> {
+  byClaim: (claim: Claim) => Promise<T>,
+  byFence: (ledger: LedgerHandle) => T,
+): Promise<T> {
   const claim = keeping.claims.get(fence);
   if (!claim) return byFence(ledger);
   try {
-    await byClaim(claim);
+    return await byClaim(claim);
   } finally {
     if (claim.isSettled) keeping.claims.delete(fence);
   }
@@ -137,16 +138,19 @@ const ANSWERS = {
     if (claim) await claim.recordStep(name, value);
     else ledger.recordStepSync(id, fence, name, value);
   },
-  completeBatch: (asking: Asking, [id, fence]: Settled, changes: Change[], answer: PlainResponse) =>
-    settle(
+  completeBatch: (asking: Asking, [id, fence]: Settled, changes: readonly PlainChange[], answer: PlainResponse) =>
+    settle<StoredResponse>(
       asking,
       fence,
-      async (claim) => void (await claim.completeBatch(Batch.of(changes), responseOf(answer))),
-      (ledger) =>
+      (claim) => claim.completeBatch(asking.outboxes.batch(changes), responseOf(answer)),
+      (ledger) => {
+        const batch = asking.outboxes.batch(changes);
         ledger.transactionSync((tx) => {
-          Batch.of(changes).applyTo(tx);
+          batch.applyTo(tx);
           tx.complete({ keyId: id, fence }, responseOf(answer));
-        }),
+        });
+        return ledger.inspectSync(id)?.response ?? responseOf(answer);
+      },
     ),
   drop: ({ keeping }: Asking, fence: number) => {
     keeping.claims.get(fence)?.drop();
@@ -165,7 +169,7 @@ const ANSWERS = {
   stats: ({ ledger }: Asking) => ledger.statsSync(),
   check: ({ ledger }: Asking) => ledger.checkSync(),
   compact: ({ ledger }: Asking, options: object) => ledger.compactSync(options),
-  apply: ({ ledger }: Asking, changes: Change[]) => ledger.apply(Batch.of(changes)),
+  apply: ({ ledger, outboxes }: Asking, changes: readonly PlainChange[]) => ledger.apply(outboxes.batch(changes)),
   get: ({ ledger }: Asking, table: string, key: Uint8Array) => ledger.getSync(table, key),
   scan: ({ ledger }: Asking, table: string, range: { from?: Uint8Array; to?: Uint8Array | null; limit: number }) =>
     ledger.scanSync(table, range),

@@ -7,6 +7,7 @@ import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js
 import { type ErrorMeans, runDecided } from "../run.js";
 import type { Durability } from "../store.js";
 import type { Batch, Row } from "../transaction.js";
+import { plainChanges } from "./batch.js";
 import { RemoteClaim } from "./claim.js";
 import type { PlainBegin, PlainResolution } from "./desk.js";
 import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
@@ -156,8 +157,8 @@ export class RemoteLedger {
     return this.#call("compact", options);
   }
   /** Makes all changes of the batch, or none. */
-  apply(batch: Batch): Promise<void> {
-    return this.#call("apply", batch.changes);
+  async apply(batch: Batch): Promise<void> {
+    await this.#call("apply", plainChanges(this.#carrier, batch));
   }
   get(table: string, key: Bytes): Promise<Uint8Array | null> {
     return this.#call("get", table, toBytes(key));

@@ -6,6 +6,8 @@ import type { Entry, EntryFilter } from "../outbox/entry.js";
 import type { PlainFetchSettings } from "../outbox/fetch.js";
 import type { EntryResolution, Outbox, Wishes } from "../outbox/outbox.js";
 import type { OutboxSettings } from "../outbox/settings.js";
+import { Batch } from "../transaction.js";
+import type { PlainChange } from "./batch.js";
 import { Driving, type Wish } from "./driving.js";
 import type { PlainResponse } from "./messages.js";
 import { responseOf } from "./plain.js";
@@ -37,6 +39,16 @@ export class Outboxes {
     if (this.#opened.size === 0) endLost(this.#ledger, outbox);
     this.#opened.set(words, outbox);
     return outbox;
+  }
+
+  /** A batch whose requests are for these outboxes. */
+  batch(changes: readonly PlainChange[]): Batch {
+    const changeOf = (one: PlainChange) => {
+      if (one[0] !== "enqueue") return one;
+      const [verb, settings, ...plain] = one;
+      return [verb, this.of(settings), ...enqueueOf(plain)] as const;
+    };
+    return Batch.of(changes.map(changeOf));
   }
 }
 

@@ -6,6 +6,7 @@ import { hasEnded, resultOf } from "../outbox/result.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { EntryView } from "../outbox/view.js";
 import type { StoredResponse } from "../response.js";
+import { anothers } from "../transaction.js";
 import { within } from "../waiting.js";
 import { type RemoteDrainOptions, RemoteDriver, type RemoteDriverOptions, type RemoteTransport } from "./driver.js";
 import type { Carrier } from "./messages.js";
@@ -64,6 +65,12 @@ export class RemoteOutbox {
   #enqueued(wishes: Wishes | undefined, asked: PlainEnqueue | undefined, { entry, created }: Enqueued): Enqueued {
     const isOwn = wishes?.key === undefined && entry.key === asked?.[1].key;
     return { entry: this.#shown(entry), created: created || isOwn };
+  }
+
+  /** For a batch of the ledger that `carrier` leads to: the settings of this outbox, and what it is asked for. @internal */
+  plain(carrier: Carrier, request: Outgoing, wishes: Wishes): [OutboxSettings, ...PlainEnqueue] {
+    if (carrier !== this.#carrier) throw anothers();
+    return [this.#settings, ...plainEnqueue(request, wishes)];
   }
 
   /** The earliest instant at which there is something to do (O11), in milliseconds since 1970-01-01 UTC; null: time alone brings nothing. */

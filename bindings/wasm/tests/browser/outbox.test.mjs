@@ -74,6 +74,23 @@ test("a tab that does not lead enqueues, waits and cancels; one driver sends for
   assert.equal(keysOf("f").size, 0);
 });
 
+test("a tab that does not lead completes a claim and enqueues in one commit; the leader sends it (E2, O1)", LIMIT, async (t) => {
+  const opened = await launched(t);
+  const [leader, other] = [await opened(), await opened()];
+  await leader.evaluate(() => tab.drive());
+  const told = await other.evaluate(async () => {
+    const [ledger, outbox, { Batch, Fingerprint }] = [await tab.open(), await tab.outbox(), tab.keyledger];
+    const { claim } = await ledger.begin(tab.charge, "user", "k", Fingerprint.unchecked());
+    const request = { method: "POST", url: new URL("/charges", location.href), body: "of a batch" };
+    const batch = new Batch().put("wallet", "ann", "5").enqueue(outbox, request, { scope: "user", operation: "charge", purpose: "buy" });
+    const stored = await claim.completeBatch(batch, "bought");
+    const answer = await (await outbox.find("user", "buy")).result();
+    return [stored.text(), new TextDecoder().decode(await ledger.get("wallet", "ann")), await tab.keyledger.httpAnswer(answer).text()];
+  });
+  assert.deepEqual(told, ["bought", "5", "charged of a batch"]);
+  assert.equal(keysOf("of a batch").size, 1);
+});
+
 test("cookies go with a request where the driver is told so, and not otherwise (O14)", LIMIT, async (t) => {
   const opened = await launched(t);
   const page = await opened();

@@ -1,8 +1,8 @@
 // How the outbox of a ledger is typed that lives elsewhere: this compiles, and what is marked does not.
 
-import { DeliveryOutcome, type Drained, type Entry, FetchTransport, type Outbox } from "keyledger";
+import { Batch, DeliveryOutcome, type Drained, type Entry, FetchTransport, type Outbox, type StoredResponse } from "keyledger";
 import { ScriptedTransport } from "keyledger/testing";
-import { Ledger, type RemoteOutbox } from "keyledger/worker";
+import { Ledger, type RemoteClaim, type RemoteOutbox } from "keyledger/worker";
 
 const ledger = await Ledger.open("payments.kl");
 const outbox = ledger.outbox({ lanes: [{ name: "orders", isOrdered: true }], leaseMs: 5000 });
@@ -18,6 +18,9 @@ async function pay(anywhere: Outbox | RemoteOutbox, request: Request): Promise<E
 }
 
 const drained: Drained = await outbox.drain("user-7", { credentials: "same-origin", keyField: { name: "X-Key" } }, { untilMs: 5000 });
+/** Rows, an answer and a request to be sent, in one commit. */
+const complete = (claim: RemoteClaim): Promise<StoredResponse> =>
+  claim.completeBatch(new Batch().put("wallet", "ann", "5").enqueue(outbox, "paid", { scope: "user-7", operation: "mail" }), "paid");
 // @ts-expect-error: a function cannot cross to the thread that has the ledger
 outbox.driver("user-7", () => DeliveryOutcome.yes("ok"));
 // @ts-expect-error: for the same reason
@@ -28,4 +31,4 @@ outbox.driver("user-7", { authorize: () => ({ authorization: "Bearer x" }) });
 await outbox.leaseDue("user-7");
 // @ts-expect-error: another thread has the file, and this one cannot wait for it
 outbox.enqueueSync("x", { scope: "user-7", operation: "charge" });
-export { drained, pay };
+export { complete, drained, pay };
