@@ -1,7 +1,7 @@
 import { hostOf } from "../host.js";
 import { LedgerHandle, type LedgerOptions } from "../ledger.js";
 import { Desk } from "../remote/desk.js";
-import type { Outcome } from "../remote/messages.js";
+import type { Call, Outcome, Said } from "../remote/messages.js";
 import { plainError } from "../remote/plain.js";
 import type { Durability } from "../store.js";
 import { Calls } from "./calls.js";
@@ -33,11 +33,22 @@ export class Agent {
     this.#tell = tell;
     this.#calls = new Calls(
       (to, id, call) => {
-        if (to === this.#id) void this.#desk?.answer(to, id, call).then((outcome) => this.#calls.settle(id, outcome));
+        if (to === this.#id) this.#ask(id, call);
         else this.#post({ kind: "call", to, from: this.#id, id, call });
       },
       (id, outcome) => tell({ kind: "outcome", id, outcome }),
     );
+  }
+
+  /** Asks the desk of this agent itself. */
+  #ask(id: number, call: Call): void {
+    const say = (said: Said) => this.#said(this.#id, id, said);
+    void this.#desk?.answer(this.#id, id, call, say).then((outcome) => this.#calls.settle(id, outcome));
+  }
+
+  /** For the page, if it still waits for that of `from`. */
+  #said(from: string, id: number, said: Said): void {
+    if (this.#calls.toOf(id) === from) this.#tell({ kind: "said", id, said });
   }
 
   /** Takes part: shows that it lives, asks who leads, and stands in line for the lead. */
@@ -150,6 +161,9 @@ export class Agent {
       case "cancel":
         if (message.to === this.#id) this.#desk?.cancel(message.from, message.id);
         return;
+      case "said":
+        if (message.to === this.#id) this.#said(message.from, message.id, message.said);
+        return;
       case "outcome":
         if (message.to === this.#id && this.#calls.toOf(message.id) === message.from) this.#calls.settle(message.id, message.outcome);
     }
@@ -158,7 +172,8 @@ export class Agent {
   async #answer({ from, id, call }: Between & { kind: "call" }): Promise<void> {
     const desk = this.#desk;
     if (desk) this.#watch(desk, from);
-    const outcome: Outcome = desk ? await desk.answer(from, id, call) : { moved: true };
+    const say = (said: Said) => this.#post({ kind: "said", to: from, from: this.#id, id, said });
+    const outcome: Outcome = desk ? await desk.answer(from, id, call, say) : { moved: true };
     this.#post({ kind: "outcome", to: from, from: this.#id, id, outcome });
   }
 

@@ -54,7 +54,7 @@ export class Calls {
   }
 
   #ask(id: number, pending: Pending): void {
-    if (pending.isCancelled) return void this.#pending.delete(id);
+    if (pending.isCancelled) return this.#drop(id);
     pending.to = this.#leader;
     if (this.#leader !== null) this.#send(this.#leader, id, pending.call);
   }
@@ -64,8 +64,14 @@ export class Calls {
     const pending = this.#pending.get(id);
     if (!pending) return null;
     pending.isCancelled = true;
-    if (pending.to === null) this.#pending.delete(id);
+    if (pending.to === null) this.#drop(id);
     return pending.to;
+  }
+
+  /** What was cancelled and is asked no more. Some of it is waited for all the same. */
+  #drop(id: number): void {
+    this.#pending.delete(id);
+    this.#tell(id, { error: { code: null, name: "AbortError", message: "the call was cancelled" } });
   }
 
   /** Whom the call was asked of. */
@@ -96,7 +102,7 @@ export class Calls {
     for (const [id, pending] of this.#pending) {
       if (pending.to !== leader) continue;
       pending.to = null;
-      if (pending.isCancelled) this.#pending.delete(id);
+      if (pending.isCancelled) this.#drop(id);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { LedgerOptions } from "../ledger.js";
 import type { Asked, Told } from "../remote/calling.js";
-import type { Call, Outcome, PlainError } from "../remote/messages.js";
+import type { Call, Outcome, PlainError, Said } from "../remote/messages.js";
 import type { Durability } from "../store.js";
 
 /** From a page to its worker. `hide`: the page is left, and may be shown again. */
@@ -23,4 +23,5 @@ export type Between =
   | { readonly kind: "leaves"; readonly from: string }
   | { readonly kind: "call"; readonly to: string; readonly from: string; readonly id: number; readonly call: Call }
   | { readonly kind: "cancel"; readonly to: string; readonly from: string; readonly id: number }
+  | { readonly kind: "said"; readonly to: string; readonly from: string; readonly id: number; readonly said: Said }
   | { readonly kind: "outcome"; readonly to: string; readonly from: string; readonly id: number; readonly outcome: Outcome };

@@ -89,29 +89,13 @@ export class Driver {
   }
 
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
-  async drain({ untilMs = 0, signal, onProgress }: DrainOptions = {}): Promise<Drained> {
-    signal?.throwIfAborted();
+  async drain(options: DrainOptions = {}): Promise<Drained> {
+    options.signal?.throwIfAborted();
     const native = this.#native();
-    let raised: { error: unknown } | undefined;
-    const stop = (error: unknown) => {
-      raised ??= { error };
-      native.stop();
-    };
-    const tell = (progress: DrainProgress) => {
-      try {
-        if (!raised) onProgress?.(progress);
-      } catch (error) {
-        stop(error);
-      }
-    };
-    const abort = () => stop(signal?.reason);
-    signal?.addEventListener("abort", abort);
+    const drain = async (tell: Tell) => (await native.drain(options.untilMs ?? 0, tell)) as Drained;
     try {
-      const drained = (await native.drain(untilMs, tell)) as Drained;
-      if (raised) throw raised.error;
-      return drained;
+      return await untilEnded(options, drain, () => native.stop());
     } finally {
-      signal?.removeEventListener("abort", abort);
       native.free();
     }
   }
@@ -181,6 +165,34 @@ export class Driver {
   }
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+}
+
+type Tell = (progress: DrainProgress) => void;
+
+/** A drain that its signal, and what its progress throws, ends by `stop`: what it does then is waited for, and why comes out of it. @internal */
+export async function untilEnded(options: DrainOptions, drain: (tell: Tell) => Promise<Drained>, stop: () => void): Promise<Drained> {
+  const { signal, onProgress } = options;
+  let raised: { error: unknown } | undefined;
+  const end = (error: unknown) => {
+    raised ??= { error };
+    stop();
+  };
+  const tell = (progress: DrainProgress) => {
+    try {
+      if (!raised) onProgress?.(progress);
+    } catch (error) {
+      end(error);
+    }
+  };
+  const abort = () => end(signal?.reason);
+  signal?.addEventListener("abort", abort);
+  try {
+    const drained = await drain(tell);
+    if (raised) throw raised.error;
+    return drained;
+  } finally {
+    signal?.removeEventListener("abort", abort);
   }
 }
 

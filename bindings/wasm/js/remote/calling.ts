@@ -1,5 +1,5 @@
 import { KeyledgerError } from "../errors.js";
-import type { Call, Carrier, Outcome } from "./messages.js";
+import type { Call, CallOptions, Carrier, Outcome, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
 
 /** What is sent to where the ledger lives. */
@@ -9,11 +9,15 @@ export type Asked =
   | { readonly kind: "close" };
 
 /** What comes from there. */
-export type Told = { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome } | { readonly kind: "closed" };
+export type Told =
+  | { readonly kind: "said"; readonly id: number; readonly said: Said }
+  | { readonly kind: "outcome"; readonly id: number; readonly outcome: Outcome }
+  | { readonly kind: "closed" };
 
 interface Waiting {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
+  readonly hears?: (said: Said) => void;
 }
 
 const closedError = () => new KeyledgerError("closed", "the ledger is closed");
@@ -35,19 +39,20 @@ export class Calling implements Carrier {
     this.#post = post;
   }
 
-  call(method: string, words: readonly unknown[], signal?: AbortSignal): Promise<unknown> {
+  call(method: string, words: readonly unknown[], { signal, endsThere, hears }: CallOptions = {}): Promise<unknown> {
     if (this.#closing || this.#isEnded) return Promise.reject(closedError());
     const id = (this.#calls += 1);
     return new Promise((resolve, reject) => {
       const cancel = () => {
         this.#post({ kind: "cancel", id });
-        this.#take(id)?.reject(signal?.reason);
+        if (!endsThere) this.#take(id)?.reject(signal?.reason);
       };
       signal?.addEventListener("abort", cancel, { once: true });
       const stop = () => signal?.removeEventListener("abort", cancel);
       this.#waiting.set(id, {
         resolve: (value) => (stop(), resolve(value)),
         reject: (error) => (stop(), reject(error)),
+        hears,
       });
       if (this.#waiting.size === 1) this.onBusy(true);
       this.#post({ kind: "call", id, call: { method, words } });
@@ -66,11 +71,12 @@ export class Calling implements Carrier {
 
   told(message: Told): void {
     if (message.kind === "closed") return this.end(closedError());
+    if (message.kind === "said") return this.#waiting.get(message.id)?.hears?.(message.said);
     const { outcome } = message;
     const waiting = this.#take(message.id);
     if (!waiting) this.#giveBack(outcome);
     else if ("value" in outcome) waiting.resolve(outcome.value);
-    else if ("error" in outcome) waiting.reject(errorOf(outcome.error));
+    else waiting.reject("error" in outcome ? errorOf(outcome.error) : closedError());
   }
 
   /** Nothing comes from the other side any more. */

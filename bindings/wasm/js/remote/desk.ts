@@ -6,7 +6,7 @@ import { Fingerprint, type KeyId } from "../operation.js";
 import type { Filter, RecordView } from "../records.js";
 import type { StoredResponse } from "../response.js";
 import type { PlainChange } from "./batch.js";
-import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse } from "./messages.js";
+import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse, Said } from "./messages.js";
 import { OUTBOX_ANSWERS, Outboxes } from "./outbox-desk.js";
 import { operationOf, plainError, responseOf } from "./plain.js";
 
@@ -16,12 +16,13 @@ export type PlainBegin = readonly [operation: PlainOperation, scope: string, key
 /** A person's verdict. */
 export type PlainResolution = "not_done" | { readonly completed: PlainResponse } | { readonly failed: PlainResponse };
 
-/** What a call needs besides its words: who asks, and what ends a wait. */
+/** What a call needs besides its words: who asks, what ends a wait, and who hears what it tells meanwhile. */
 interface Asking {
   readonly ledger: LedgerHandle;
   readonly outboxes: Outboxes;
   readonly keeping: Keeping;
   readonly signal: AbortSignal;
+  readonly say: (said: Said) => void;
 }
 
 /** What the desk keeps for one of those that call: their claims by fence, and their listings by number. */
@@ -195,8 +196,8 @@ export class Desk {
     this.#outboxes = new Outboxes(ledger);
   }
 
-  /** Answers the call that `from` has numbered `id`. Never throws. */
-  async answer(from: string, id: number, { method, words }: Call): Promise<Outcome> {
+  /** Answers the call that `from` has numbered `id`; `say` is given what it tells before. Never throws. */
+  async answer(from: string, id: number, { method, words }: Call, say: (said: Said) => void): Promise<Outcome> {
     if (!this.#isOpen) return { moved: true };
     const running = new AbortController();
     const name = `${from} ${id}`;
@@ -205,7 +206,7 @@ export class Desk {
       const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof typeof ANSWERS] as (...words: unknown[]) => unknown);
       if (!answer) throw new KeyledgerError("invalid_argument", `there is no call ${method}; all sides need the same version of keyledger`);
       const [ledger, outboxes, keeping] = [this.#ledger, this.#outboxes, this.#keepingOf(from)];
-      return { value: await answer({ ledger, outboxes, keeping, signal: running.signal }, ...words) };
+      return { value: await answer({ ledger, outboxes, keeping, signal: running.signal, say }, ...words) };
     } catch (error) {
       return error === MOVED ? { moved: true } : { error: plainError(error) };
     } finally {

@@ -1,8 +1,9 @@
 import { KeyledgerError } from "../errors.js";
-import type { DrainOptions, Drained } from "../outbox/driver.js";
+import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, untilEnded } from "../outbox/driver.js";
 import { FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
-import type { Carrier } from "./messages.js";
+import type { Carrier, Said } from "./messages.js";
+import { errorOf } from "./plain.js";
 
 /**
  * What sends where the ledger lives elsewhere: `FetchTransport`, told by data alone. A function cannot go to the thread that has the
@@ -10,15 +11,6 @@ import type { Carrier } from "./messages.js";
  * open the ledger where the functions are.
  */
 export type RemoteTransport = FetchTransport | PlainFetchSettings;
-
-/** How a driver works where the ledger lives elsewhere. */
-export interface RemoteDriverOptions {
-  /** How many deliveries are sent at a time. Absent: 8. */
-  inFlight?: number;
-}
-
-/** How long a drain goes on where the ledger lives elsewhere: it tells nothing as it goes. */
-export type RemoteDrainOptions = Omit<DrainOptions, "onProgress">;
 
 const INSTEAD = "open the ledger where the function is: in a worker of your own (keyledger/worker), in Node by the main entry";
 
@@ -44,17 +36,17 @@ export class RemoteDriver {
   readonly #settings: OutboxSettings;
   readonly #scope: string;
   readonly #transport: PlainFetchSettings;
-  readonly #options: RemoteDriverOptions;
+  readonly #options: DriverOptions;
   #wanted: AbortController | undefined;
   #ended: { error: unknown } | undefined;
 
   /** @internal */
-  constructor(carrier: Carrier, settings: OutboxSettings, scope: string, transport: RemoteTransport, options: RemoteDriverOptions) {
+  constructor(carrier: Carrier, settings: OutboxSettings, scope: string, transport: RemoteTransport, options: DriverOptions = {}) {
     this.#carrier = carrier;
     this.#settings = settings;
     this.#scope = scope;
     this.#transport = plain(transport);
-    this.#options = { inFlight: options.inFlight };
+    this.#options = options;
   }
 
   /**
@@ -65,13 +57,24 @@ export class RemoteDriver {
     if (this.#wanted) return this;
     const wanted = (this.#wanted = new AbortController());
     this.#ended = undefined;
-    const wish = { settings: this.#settings, scope: this.#scope, transport: this.#transport, ...this.#options };
-    this.#carrier.call("outbox.keep", [wish], wanted.signal).catch((error: unknown) => {
+    const { inFlight, onError } = this.#options;
+    const words = [{ settings: this.#settings, scope: this.#scope, transport: this.#transport, inFlight }, { errors: onError !== undefined }];
+    const hears = (said: Said) => this.#heard(said);
+    this.#carrier.call("outbox.keep", words, { signal: wanted.signal, hears }).catch((error: unknown) => {
       if (this.#wanted !== wanted) return;
       this.#wanted = undefined;
       this.#ended = { error };
     });
     return this;
+  }
+
+  #heard(said: Said, tell?: (progress: DrainProgress) => void): void {
+    if ("progress" in said) return tell?.(said.progress);
+    try {
+      this.#options.onError?.(errorOf(said.failed));
+    } catch {
+      // What it throws is nobody's, as where the ledger is.
+    }
   }
 
   /** Whether it is wanted. It ends by itself when the ledger is closed. */
@@ -95,15 +98,26 @@ export class RemoteDriver {
     await this.stop();
   }
 
-  /** Sends until nothing is due within `untilMs` from now; what was left, by state. If who leads is lost, the next one begins anew. */
-  async drain({ untilMs, signal }: RemoteDrainOptions = {}): Promise<Drained> {
-    signal?.throwIfAborted();
-    const words = [this.#settings, this.#scope, this.#transport, { untilMs, ...this.#options }];
-    return (await this.#carrier.call("outbox.drain", words, signal)) as Drained;
+  /**
+   * Sends until nothing is due within `untilMs` from now; what was left, by state. If who leads is lost, the next one begins anew: it counts
+   * from zero again.
+   */
+  async drain(options: DrainOptions = {}): Promise<Drained> {
+    options.signal?.throwIfAborted();
+    const { inFlight, onError } = this.#options;
+    const tells = { errors: onError !== undefined, progress: options.onProgress !== undefined };
+    const words = [this.#settings, this.#scope, this.#transport, { untilMs: options.untilMs, inFlight }, tells];
+    const end = new AbortController();
+    const drain = async (tell: (progress: DrainProgress) => void) => {
+      const hears = (said: Said) => this.#heard(said, tell);
+      const drained = this.#carrier.call("outbox.drain", words, { signal: end.signal, endsThere: true, hears });
+      return (await drained.catch((error: unknown) => endedHere(error, end.signal))) as Drained;
+    };
+    return untilEnded(options, drain, () => end.abort());
   }
 
   /** For alarms: sends what is due, and says when to be called next (`nextWakeup`). */
-  async tick(options?: Omit<RemoteDrainOptions, "untilMs">): Promise<number | null> {
+  async tick(options?: Omit<DrainOptions, "untilMs">): Promise<number | null> {
     await this.drain(options);
     return this.nextWakeup();
   }
@@ -112,4 +126,9 @@ export class RemoteDriver {
   async nextWakeup(): Promise<number | null> {
     return (await this.#carrier.call("outbox.nextWakeup", [this.#settings, this.#scope])) as number | null;
   }
+}
+
+/** What was ended from here says there that it was ended; why, is known here. */
+function endedHere(error: unknown, { aborted }: AbortSignal): undefined {
+  if (!aborted || error instanceof KeyledgerError) throw error;
 }

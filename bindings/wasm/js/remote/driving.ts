@@ -13,7 +13,8 @@ export interface Wish {
 
 /** One scope: who wants it to be kept going, and the one driver that does. */
 class Route {
-  readonly wishes = new Set<Wish>();
+  /** With who hears what fails. */
+  readonly wishes = new Map<Wish, ((error: unknown) => void) | undefined>();
   driver: Driver | undefined;
   /** How the driver works. */
   words = "";
@@ -31,10 +32,10 @@ export class Driving {
     this.#outboxOf = outboxOf;
   }
 
-  /** Keeps a scope going until the signal is aborted. Of several wishes the last one says how. */
-  async keep(wish: Wish, signal: AbortSignal): Promise<void> {
+  /** Keeps a scope going until the signal is aborted. Of several wishes the last one says how; what fails is told to all that hear. */
+  async keep(wish: Wish, signal: AbortSignal, onError?: (error: unknown) => void): Promise<void> {
     const route = this.#routeOf(wish.scope);
-    route.wishes.add(wish);
+    route.wishes.set(wish, onError);
     try {
       this.#turn(route);
       await new Promise((resolve) => (signal.aborted ? resolve(null) : signal.addEventListener("abort", resolve, { once: true })));
@@ -76,7 +77,7 @@ export class Driving {
   }
 
   #turn(route: Route): void {
-    const wish = [...route.wishes].at(-1);
+    const wish = [...route.wishes.keys()].at(-1);
     const words = wish ? JSON.stringify(wish) : "";
     if (words === route.words) return;
     if (route.driver) route.rest = Promise.all([route.rest, route.driver.stop()]).then(() => undefined);
@@ -86,8 +87,15 @@ export class Driving {
     route.words = "";
     if (!wish || this.#end.signal.aborted) return;
     const { settings, scope, transport, inFlight } = wish;
-    const onError = (error: unknown) => console.error("keyledger: a call of the outbox failed, and is made again later", error);
+    const onError = (error: unknown) => failed(route, error);
     route.driver = this.#outboxOf(settings).driver(scope, this.transport(transport), { inFlight, onError }).start();
     route.words = words;
   }
+}
+
+/** A driver is one for all that want it: all of them are told. The console is, where nobody hears. */
+function failed({ wishes }: Route, error: unknown): void {
+  const heard = [...wishes.values()].filter((onError) => onError !== undefined);
+  for (const onError of heard) onError(error);
+  if (heard.length === 0) console.error("keyledger: a call of the outbox failed, and is made again later", error);
 }

@@ -58,7 +58,7 @@ export class RemoteLedger {
     signal?.throwIfAborted();
     const begin = asked(operation, scope, key, fingerprint);
     const words = [begin, { memo: memo === undefined ? undefined : toBytes(memo), waitMs }];
-    return this.#decided(await this.#carrier.call("begin", words, signal), operation);
+    return this.#decided(await this.#carrier.call("begin", words, { signal }), operation);
   }
 
   /** Decides each as if alone, in order, in one commit. */

@@ -1,3 +1,4 @@
+import type { DrainProgress } from "../outbox/driver.js";
 import type { EntryView } from "../outbox/view.js";
 
 /** What is asked of the ledger where it lives. Everything in it can be cloned. */
@@ -8,6 +9,9 @@ export interface Call {
 
 /** What a call came to. `moved`: the ledger lives elsewhere by now, and nothing was done. */
 export type Outcome = { readonly value: unknown } | { readonly error: PlainError } | { readonly moved: true };
+
+/** What a call tells before it ends: how far a drain is, and what has failed and is done again later. */
+export type Said = { readonly progress: DrainProgress } | { readonly failed: PlainError };
 
 /** An error that can be cloned. */
 export interface PlainError {
@@ -43,10 +47,20 @@ export interface PlainClaim {
   readonly steps: readonly { readonly name: string; readonly value: Uint8Array }[];
 }
 
+/** How a call is made. */
+export interface CallOptions {
+  /** Ends a call that waits, which then throws the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Whether the call is waited for to its own end, when the signal has ended it. */
+  readonly endsThere?: boolean;
+  /** Called with what the call tells before it ends. It does not throw. */
+  readonly hears?: (said: Said) => void;
+}
+
 /** Whoever carries calls to the ledger, and answers back. */
 export interface Carrier {
-  /** Answers with the value, or throws the error. `signal` ends a call that waits. */
-  call(method: string, words: readonly unknown[], signal?: AbortSignal): Promise<unknown>;
+  /** Answers with the value, or throws the error. */
+  call(method: string, words: readonly unknown[], options?: CallOptions): Promise<unknown>;
   /** Lets go of the ledger, as far as this side is concerned. */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { LedgerHandle } from "../ledger.js";
 import { Fingerprint } from "../operation.js";
 import { DeliveryOutcome, Report } from "../outbox/delivery.js";
-import type { Drained } from "../outbox/driver.js";
+import type { DrainProgress, Drained } from "../outbox/driver.js";
 import type { Entry, EntryFilter } from "../outbox/entry.js";
 import type { PlainFetchSettings } from "../outbox/fetch.js";
 import type { EntryResolution, Outbox, Wishes } from "../outbox/outbox.js";
@@ -9,8 +9,8 @@ import type { OutboxSettings } from "../outbox/settings.js";
 import { Batch } from "../transaction.js";
 import type { PlainChange } from "./batch.js";
 import { Driving, type Wish } from "./driving.js";
-import type { PlainResponse } from "./messages.js";
-import { responseOf } from "./plain.js";
+import type { PlainResponse, Said } from "./messages.js";
+import { plainError, responseOf } from "./plain.js";
 
 /** A request and what is wanted of it. A fingerprint is null where nothing tells the request from another. */
 export type PlainEnqueue = readonly [bytes: Uint8Array, wishes: Omit<Wishes, "fingerprint"> & { fingerprint?: string | null }];
@@ -77,10 +77,17 @@ function endLost(ledger: LedgerHandle, outbox: Outbox): void {
   ledger.native.commitQueued();
 }
 
-/** What a call needs besides its words: the outboxes, and what ends a wait. */
+/** What a call needs besides its words: the outboxes, what ends a wait, and who hears what it tells meanwhile. */
 interface Asking {
   readonly outboxes: Outboxes;
   readonly signal: AbortSignal;
+  readonly say: (said: Said) => void;
+}
+
+/** What is to be told of a driver's work. */
+export interface Tells {
+  readonly errors: boolean;
+  readonly progress?: boolean;
 }
 
 const enqueueOf = ([bytes, { fingerprint, ...wishes }]: PlainEnqueue): [Uint8Array, Wishes] => [
@@ -105,6 +112,8 @@ async function changesAfter(outbox: Outbox, after: number, signal: AbortSignal):
   }
   return changes;
 }
+
+const failing = (say: Asking["say"]) => (error: unknown) => say({ failed: plainError(error) });
 
 /** Answers of an outbox as it was opened. */
 const of =
@@ -138,16 +147,21 @@ export const OUTBOX_ANSWERS = {
   ),
 
   /** Ends when it is cancelled, and not before. */
-  "outbox.keep": async ({ outboxes, signal }: Asking, wish: Wish) => {
-    await outboxes.driving.keep(wish, signal);
+  "outbox.keep": async ({ outboxes, signal, say }: Asking, wish: Wish, tells: Tells) => {
+    await outboxes.driving.keep(wish, signal, tells.errors ? failing(say) : undefined);
     throw signal.reason;
   },
   "outbox.rested": ({ outboxes }: Asking, scope: string) => outboxes.driving.rested(scope),
   "outbox.drain": (
-    { outboxes, signal }: Asking,
+    { outboxes, signal, say }: Asking,
     settings: OutboxSettings,
     scope: string,
     transport: PlainFetchSettings,
     options: { untilMs?: number; inFlight?: number },
-  ): Promise<Drained> => outboxes.of(settings).drain(scope, outboxes.driving.transport(transport), { ...options, signal }),
+    tells: Tells,
+  ): Promise<Drained> => {
+    const onProgress = tells.progress ? (progress: DrainProgress) => say({ progress }) : undefined;
+    const onError = tells.errors ? failing(say) : undefined;
+    return outboxes.of(settings).drain(scope, outboxes.driving.transport(transport), { ...options, signal, onProgress, onError });
+  },
 };

@@ -1,4 +1,4 @@
-import type { Drained } from "../outbox/driver.js";
+import type { DrainOptions, Drained, DriverOptions } from "../outbox/driver.js";
 import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
 import type { Cancel, Enqueued, EntryResolution, Resumed, Wishes } from "../outbox/outbox.js";
@@ -8,7 +8,7 @@ import type { EntryView } from "../outbox/view.js";
 import type { StoredResponse } from "../response.js";
 import { anothers } from "../transaction.js";
 import { within } from "../waiting.js";
-import { type RemoteDrainOptions, RemoteDriver, type RemoteDriverOptions, type RemoteTransport } from "./driver.js";
+import { RemoteDriver, type RemoteTransport } from "./driver.js";
 import type { Carrier } from "./messages.js";
 import { newKey } from "./new-key.js";
 import type { PlainEnqueue, PlainVerdict } from "./outbox-desk.js";
@@ -31,7 +31,7 @@ export class RemoteOutbox {
   }
 
   #call<T>(method: string, words: unknown[], signal?: AbortSignal): Promise<T> {
-    return this.#carrier.call(`outbox.${method}`, [this.#settings, ...words], signal) as Promise<T>;
+    return this.#carrier.call(`outbox.${method}`, [this.#settings, ...words], { signal }) as Promise<T>;
   }
   #shown(plain: EntryView): Entry {
     return new Entry(entryOf(plain), this);
@@ -190,11 +190,11 @@ export class RemoteOutbox {
    *
    * @throws `invalid_argument` for a transport that is a function, or has one: see `RemoteTransport`.
    */
-  driver(scope: string, transport: RemoteTransport = {}, options: RemoteDriverOptions = {}): RemoteDriver {
+  driver(scope: string, transport: RemoteTransport = {}, options?: DriverOptions): RemoteDriver {
     return new RemoteDriver(this.#carrier, this.#settings, scope, transport, options);
   }
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
-  async drain(scope: string, transport?: RemoteTransport, options: RemoteDrainOptions & RemoteDriverOptions = {}): Promise<Drained> {
+  async drain(scope: string, transport?: RemoteTransport, options: DrainOptions & DriverOptions = {}): Promise<Drained> {
     return this.driver(scope, transport, options).drain(options);
   }
 }

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { Ledger, type OpenOptions } from "../node.js";
 import type { Asked, Told } from "../remote/calling.js";
 import { Desk } from "../remote/desk.js";
+import type { Said } from "../remote/messages.js";
 import { plainError } from "../remote/plain.js";
 import type { FromThread } from "./messages.js";
 
@@ -28,7 +29,8 @@ try {
     if (message.kind === "cancel") return desk.cancel(CALLER, message.id);
     if (message.kind === "close") return void close().then(tell);
     const { id, call } = message;
-    return void desk.answer(CALLER, id, call).then((outcome) => tell({ kind: "outcome", id, outcome }));
+    const say = (said: Said) => tell({ kind: "said", id, said });
+    return void desk.answer(CALLER, id, call, say).then((outcome) => tell({ kind: "outcome", id, outcome }));
   });
   tell({ kind: "opened", durability: ledger.durability() });
 } catch (error) {

@@ -91,6 +91,21 @@ test("a tab that does not lead completes a claim and enqueues in one commit; the
   assert.equal(keysOf("of a batch").size, 1);
 });
 
+test("a drain tells a tab how far it is, whoever leads; what that throws ends it", LIMIT, async (t) => {
+  const opened = await launched(t);
+  const pages = [await opened(), await opened()];
+  for (const page of pages) {
+    const told = await page.evaluate(async () => {
+      const [outbox, steps] = [await tab.outbox(), []];
+      for (const body of ["a", "b"]) await tab.enqueue(body);
+      await outbox.drain("user", {}, { onProgress: ({ settled, remaining }) => steps.push(`${settled} of ${settled + remaining}`) });
+      const broken = outbox.drain("user", {}, { onProgress: () => { throw new Error("mine"); } });
+      return [steps[0], steps.at(-1), await broken.catch(({ message }) => message)];
+    });
+    assert.deepEqual(told, ["0 of 2", "2 of 2", "mine"]);
+  }
+});
+
 test("cookies go with a request where the driver is told so, and not otherwise (O14)", LIMIT, async (t) => {
   const opened = await launched(t);
   const page = await opened();

@@ -69,6 +69,14 @@ test("a wait is ended by its signal, and grants nothing then; a dropped claim en
   assert.equal((await ledger.begin(charge, "s", "k", unchecked)).kind, "acquired");
 });
 
+test("a wait is ended when the ledger is closed: it is told so, and grants nothing", { timeout: 30_000 }, async (t) => {
+  const ledger = await opened(t);
+  await ledger.begin(charge, "s", "k", unchecked);
+  const waiting = codeOf(ledger.begin(charge, "s", "k", unchecked, { waitMs: 60_000 }));
+  await ledger.close();
+  assert.equal(await waiting, "closed");
+});
+
 test("the file is that thread's alone, and is free when it is closed; a wrong file is told by its code", async (t) => {
   const path = join(files, "alone.kl");
   const ledger = await openedAt(t, path);

@@ -10,7 +10,7 @@ const outbox = ledger.outbox({ lanes: [{ name: "orders", isOrdered: true }], lea
 /** Whoever waits does not care where the outbox is. */
 async function pay(anywhere: Outbox | RemoteOutbox, request: Request): Promise<Entry | null> {
   const { entry } = await anywhere.enqueue(request, { scope: "user-7", operation: "charge", purpose: "pay cart 42" });
-  await using driver = anywhere.driver("user-7", new FetchTransport({ timeoutMs: 5000 })).start();
+  await using driver = anywhere.driver("user-7", new FetchTransport({ timeoutMs: 5000 }), { onError: console.error }).start();
   await entry.result({ signal: AbortSignal.timeout(1000) });
   for await (const { state } of anywhere.changes({ after: entry.change })) if (state === "answered") break;
   const { unsettled } = await anywhere.stats();
@@ -21,6 +21,8 @@ const drained: Drained = await outbox.drain("user-7", { credentials: "same-origi
 /** Rows, an answer and a request to be sent, in one commit. */
 const complete = (claim: RemoteClaim): Promise<StoredResponse> =>
   claim.completeBatch(new Batch().put("wallet", "ann", "5").enqueue(outbox, "paid", { scope: "user-7", operation: "mail" }), "paid");
+await outbox.drain("user-7", {}, { inFlight: 1, onProgress: ({ sent, remaining }) => console.log(sent, remaining) });
+outbox.driver("user-7", {}, { onError: (error: unknown) => console.error(error) });
 // @ts-expect-error: a function cannot cross to the thread that has the ledger
 outbox.driver("user-7", () => DeliveryOutcome.yes("ok"));
 // @ts-expect-error: for the same reason
