@@ -33,6 +33,13 @@ def quiet_about_left_tasks() -> Iterator[None]:
         gc.collect()
 
 
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder for sockets: their paths have at most a hundred bytes, and those of `tmp_path` have more where that of its user has."""
+    with tempfile.TemporaryDirectory(prefix="kl-", dir="/tmp") as folder:
+        yield Path(folder)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """A test that measures time (`alone`) has the machine for itself: of the other worker nothing runs meanwhile."""

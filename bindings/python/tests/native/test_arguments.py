@@ -121,18 +121,18 @@ def test_a_view_of_every_second_byte_is_those_bytes() -> None:
 
 
 @pytest.mark.parametrize("kind", [str, Path])
-def test_the_admin_socket_has_a_place_of_its_own(tmp_path: Path, kind: Any) -> None:
-    place = tmp_path / "elsewhere.sock"
-    with keyledger.open(tmp_path / "file.kl", admin_socket=kind(place)), socket.socket(socket.AF_UNIX) as client:
+def test_the_admin_socket_has_a_place_of_its_own(short_path: Path, kind: Any) -> None:
+    place = short_path / "elsewhere.sock"
+    with keyledger.open(short_path / "file.kl", admin_socket=kind(place)), socket.socket(socket.AF_UNIX) as client:
         client.connect(str(place))
     assert not place.exists()
 
 
-def test_the_admin_socket_is_beside_the_file_or_nowhere(tmp_path: Path) -> None:
-    with keyledger.open(tmp_path / "file.kl", admin_socket=True):
-        assert [path for path in tmp_path.iterdir() if path.is_socket()]
-    with keyledger.open(tmp_path / "file.kl", admin_socket=False):
-        assert not [path for path in tmp_path.iterdir() if path.is_socket()]
+def test_the_admin_socket_is_beside_the_file_or_nowhere(short_path: Path) -> None:
+    with keyledger.open(short_path / "file.kl", admin_socket=True):
+        assert [path for path in short_path.iterdir() if path.is_socket()]
+    with keyledger.open(short_path / "file.kl", admin_socket=False):
+        assert not [path for path in short_path.iterdir() if path.is_socket()]
 
 
 def test_an_admin_socket_is_no_number(tmp_path: Path) -> None:
