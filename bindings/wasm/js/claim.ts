@@ -69,7 +69,7 @@ export class Claim {
   get firstGrantedAtMs(): number {
     return this.#look.firstGrantedAtMs;
   }
-  get steps(): Step[] {
+  get steps(): readonly Step[] {
     return this.#native.steps() as Step[];
   }
   /** Repeatable: how long the handler may still call out (E4); null for other effects. */

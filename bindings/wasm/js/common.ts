@@ -14,7 +14,7 @@ export {
   idempotent,
   storedHttp,
 } from "./http/fetch.js";
-export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution } from "./ledger.js";
+export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution, type Settlement } from "./ledger.js";
 export { MemoryStore } from "./memory-store.js";
 export {
   type Effect,

@@ -46,6 +46,9 @@ export interface Begin extends Omit<BeginOptions, "signal"> {
 /** What a person found out about a parked record. */
 export type Resolution = { completed: Answer } | { failed: Answer } | "not_done";
 
+/** What becomes of a claim. */
+export type Settlement = "complete" | "fail" | "release" | "park";
+
 /** A key ledger on a store. Each platform's `Ledger` opens it on that platform's stores. */
 export class LedgerHandle {
   readonly #native: NativeLedger;
@@ -102,10 +105,10 @@ export class LedgerHandle {
   }
 
   /** Decides each as if alone, in order, in one commit. */
-  async beginMany(begins: Begin[]): Promise<Decision[]> {
+  async beginMany(begins: readonly Begin[]): Promise<Decision[]> {
     return ((await this.#native.beginMany(begins.map(asked))) as unknown[]).map(decided);
   }
-  beginManySync(begins: Begin[]): Decision[] {
+  beginManySync(begins: readonly Begin[]): Decision[] {
     return (this.#native.beginManySync(begins.map(asked)) as unknown[]).map(decided);
   }
 
@@ -132,6 +135,9 @@ export class LedgerHandle {
     const found = this.#native.lookup(scope, operation.name, key) as NativeResponse | null;
     return found === null ? null : StoredResponse.ofNative(found);
   }
+  async lookup(operation: Operation, scope: string, key: string): Promise<StoredResponse | null> {
+    return this.lookupSync(operation, scope, key);
+  }
   /** The record of a key id, or null. */
   inspectSync(id: KeyId): RecordView | null {
     checkText(id);
@@ -154,16 +160,25 @@ export class LedgerHandle {
   }
 
   /** Settles by key id and fence: for whoever holds no claim object. */
-  settleSync(id: KeyId, fence: number, verb: "complete" | "fail" | "release" | "park", with_?: Answer): void {
+  settleSync(id: KeyId, fence: number, verb: Settlement, with_?: Answer): void {
     const response = verb === "park" ? null : StoredResponse.of(with_ ?? "");
     const text = response?.mediaType ?? String(with_ ?? "");
     this.#native.settleSync(id.scope, id.operation, id.key, fence, verb, text, response?.body ?? NOTHING);
   }
+  async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
+    this.settleSync(id, fence, verb, with_);
+  }
   heartbeatSync(id: KeyId, fence: number, leaseMs: number): void {
     this.#native.heartbeatSync(id.scope, id.operation, id.key, fence, leaseMs);
   }
+  async heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
+    this.heartbeatSync(id, fence, leaseMs);
+  }
   recordStepSync(id: KeyId, fence: number, name: string, value: Bytes): void {
     this.#native.recordStepSync(id.scope, id.operation, id.key, fence, name, toBytes(value));
+  }
+  async recordStep(id: KeyId, fence: number, name: string, value: Bytes): Promise<void> {
+    this.recordStepSync(id, fence, name, value);
   }
 
   /** Claims on at most `limit` records whose owners were lost. */
@@ -223,6 +238,9 @@ export class LedgerHandle {
   /** Gives free pages back. */
   compactSync(options: { evenWithClaims?: boolean } = {}): { beforeBytes: number; afterBytes: number } {
     return this.#native.compact(options.evenWithClaims ?? false) as { beforeBytes: number; afterBytes: number };
+  }
+  async compact(options?: { evenWithClaims?: boolean }): Promise<{ beforeBytes: number; afterBytes: number }> {
+    return this.compactSync(options);
   }
 
   /** Runs `f` on the caller's own tables: all it changes is stored, or nothing. `f` may not wait. */

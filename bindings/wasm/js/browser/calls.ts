@@ -3,7 +3,7 @@ import type { Call, Outcome } from "../remote/messages.js";
 /** What may be asked again of the next who leads, when the one before was lost in the middle of it: a second time does nothing new. */
 const AGAIN: ReadonlySet<string> = new Set([
   ...["begin", "beginMany", "ask", "lookup", "inspect", "get", "scan", "stats", "check", "list", "page", "unlist"],
-  ...["settle", "release", "park", "completeBatch", "heartbeat", "recordStep", "drop", "sweep", "compact", "newKey", "declare"],
+  ...["settle", "release", "park", "completeBatch", "heartbeat", "recordStep", "drop", "sweep", "compact", "newKey", "declare", "reopen"],
   ...["enqueue", "enqueueMany", "get", "request", "find", "page", "stats", "nextWakeup", "entryAfter", "changesAfter"].map(ofOutbox),
   ...["cancel", "resume", "keep", "rested", "drain"].map(ofOutbox),
 ]);

@@ -146,6 +146,11 @@ export class Driver {
     if (canTellOnline()) removeEventListener("online", this.#online);
   }
 
+  /** Is fulfilled when it works no more. @internal */
+  async isAtRest(): Promise<void> {
+    while (this.#runs.size > 0) await Promise.all(this.#runs);
+  }
+
   /** Whether it works. It ends by itself when the ledger is closed. */
   get isRunning(): boolean {
     return this.#running !== undefined;

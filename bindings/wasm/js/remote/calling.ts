@@ -20,7 +20,7 @@ interface Waiting {
   readonly hears?: (said: Said) => void;
 }
 
-const closedError = () => new KeyledgerError("closed", "the ledger is closed");
+const closedError = () => new KeyledgerError("closed", "the ledger is closed; open it again");
 
 /** This side of a line to a ledger: numbers the calls, and gives each its outcome. */
 export class Calling implements Carrier {

@@ -19,6 +19,7 @@ export class RemoteClaim {
   readonly firstGrantedAtMs: number;
   readonly #carrier: Carrier;
   readonly #leaseMs: number;
+  readonly #remaining: () => number | null;
   readonly #steps: Step[];
   #isSettled = false;
   #isLost = false;
@@ -31,13 +32,21 @@ export class RemoteClaim {
     this.#steps = [...plain.steps];
     this.#carrier = carrier;
     this.#leaseMs = leaseMs;
+    this.#remaining = countdown(plain.remainingMs);
   }
 
   get steps(): readonly Step[] {
+    this.#mustBeHeld();
     return this.#steps;
   }
-  /** Whether a call was told that the claim is somebody else's. */
+  /** Repeatable: how long the handler may still call out (E4); null for other effects. */
+  get remainingMs(): number | null {
+    this.#mustBeHeld();
+    return this.#remaining();
+  }
+  /** Whether a heartbeat was told that the claim is somebody else's. */
   get isLost(): boolean {
+    this.#mustBeHeld();
     return this.#isLost;
   }
   /** Whether it is used up, or on its way to be. */
@@ -47,12 +56,19 @@ export class RemoteClaim {
 
   /** A key for a downstream call, equal on every attempt (E3). */
   deriveKey(name: string): string {
+    this.#mustBeHeld();
     return deriveKeyFor(this.keyId, name);
   }
 
   /** Renews the lease from now, by the operation's own length or by `leaseMs`. */
   async heartbeat(leaseMs?: number): Promise<void> {
-    await this.#told("heartbeat", leaseMs ?? this.#leaseMs);
+    this.#mustBeHeld();
+    try {
+      await this.#told("heartbeat", leaseMs ?? this.#leaseMs);
+    } catch (error) {
+      this.#isLost ||= codeOf(error) === "claim_lost";
+      throw error;
+    }
   }
   /** It was done, and this is the answer: replayed from now on. */
   async complete(answer: Answer): Promise<void> {
@@ -78,13 +94,14 @@ export class RemoteClaim {
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
   async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
-    const recorded = this.#steps.find((step) => step.name === name);
+    const recorded = this.steps.find((step) => step.name === name);
     if (recorded) return recorded.value;
     const value = toBytes(await f(this.deriveKey(name)));
     await this.recordStep(name, value);
     return value;
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
+    this.#mustBeHeld();
     const bytes = toBytes(value);
     await this.#told("recordStep", name, bytes);
     this.#steps.push({ name, value: bytes });
@@ -103,25 +120,37 @@ export class RemoteClaim {
     this.drop();
   }
 
+  #mustBeHeld(): void {
+    const why = "this claim was settled before; begin the key again to learn its outcome";
+    if (this.#isSettled) throw new KeyledgerError("claim_settled", why);
+  }
+
   async #settle(method: string, ...words: unknown[]): Promise<unknown> {
-    if (this.#isSettled) throw new KeyledgerError("claim_settled", "the claim was settled before");
+    this.#mustBeHeld();
     this.#isSettled = true;
     try {
       return await this.#told(method, ...words);
     } catch (error) {
-      // What was refused for what it says has settled nothing.
-      const code = error instanceof KeyledgerError ? error.code : null;
-      this.#isSettled = code === "claim_lost" || code === "claim_settled" || code === "ambiguous";
+      // What was refused has settled nothing, and can be said again.
+      this.#isSettled = codeOf(error) === "claim_settled";
       throw error;
     }
   }
 
-  async #told(method: string, ...words: unknown[]): Promise<unknown> {
-    try {
-      return await this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
-    } catch (error) {
-      if (error instanceof KeyledgerError && error.code === "claim_lost") this.#isLost = true;
-      throw error;
-    }
+  #told(method: string, ...words: unknown[]): Promise<unknown> {
+    return this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
   }
+}
+
+const codeOf = (error: unknown) => (error instanceof KeyledgerError ? error.code : null);
+
+/** Counts down from now by whichever clock is ahead: one of them may stand while a machine sleeps. */
+function countdown(ms: number | null): () => number | null {
+  const clocks = () => [performance.now(), Date.now()] as const;
+  const start = clocks();
+  return () => {
+    if (ms === null) return null;
+    const [steady, wall] = clocks();
+    return Math.max(0, Math.floor(ms - Math.max(steady - start[0], wall - start[1])));
+  };
 }

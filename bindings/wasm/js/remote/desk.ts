@@ -16,6 +16,9 @@ export type PlainBegin = readonly [operation: PlainOperation, scope: string, key
 /** A person's verdict. */
 export type PlainResolution = "not_done" | { readonly completed: PlainResponse } | { readonly failed: PlainResponse };
 
+/** Which claim. */
+type Settled = readonly [id: KeyId, fence: number];
+
 /** What a call needs besides its words: who asks, what ends a wait, and who hears what it tells meanwhile. */
 interface Asking {
   readonly ledger: LedgerHandle;
@@ -30,11 +33,18 @@ class Keeping {
   readonly claims = new Map<number, Claim>();
   readonly listings = new Map<number, Generator<RecordView, void, void>>();
 
+  /** The claim that was granted here, if it is one. */
+  of([{ scope, operation, key }, fence]: Settled): Claim | undefined {
+    const claim = this.claims.get(fence);
+    const id = claim?.keyId;
+    return id?.scope === scope && id.operation === operation && id.key === key ? claim : undefined;
+  }
+
   /** The claim stays here; its fence names it. */
   grant(claim: Claim): PlainClaim {
     this.claims.set(claim.fence, claim);
-    const { keyId, fence, attempt, effect, memo, firstGrantedAtMs, steps } = claim;
-    return { keyId, fence, attempt, effect, memo, firstGrantedAtMs, steps };
+    const { keyId, fence, attempt, effect, memo, firstGrantedAtMs, remainingMs, steps } = claim;
+    return { keyId, fence, attempt, effect, memo, firstGrantedAtMs, remainingMs, steps };
   }
 
   decided(decision: Decision): Decision<PlainClaim> {
@@ -57,21 +67,19 @@ const resolutionOf = (plain: PlainResolution): Resolution => {
   return "completed" in plain ? { completed: responseOf(plain.completed) } : { failed: responseOf(plain.failed) };
 };
 
-type Settled = readonly [id: KeyId, fence: number];
-
 /** A claim that this ledger has granted is settled as itself, any other by its fence. */
 async function settle<T>(
   { ledger, keeping }: Asking,
-  fence: number,
+  settled: Settled,
   byClaim: (claim: Claim) => Promise<T>,
   byFence: (ledger: LedgerHandle) => T,
 ): Promise<T> {
-  const claim = keeping.claims.get(fence);
+  const claim = keeping.of(settled);
   if (!claim) return byFence(ledger);
   try {
     return await byClaim(claim);
   } finally {
-    if (claim.isSettled) keeping.claims.delete(fence);
+    if (claim.isSettled) keeping.claims.delete(settled[1]);
   }
 }
 
@@ -79,7 +87,7 @@ async function settle<T>(
 const ANSWERS = {
   begin: async ({ ledger, keeping, signal }: Asking, begin: PlainBegin, options: { memo?: Uint8Array; waitMs?: number }) =>
     keeping.decided(await ledger.begin(...asked(begin), { ...options, signal })),
-  beginMany: async ({ ledger, keeping }: Asking, begins: readonly (readonly [PlainBegin, { memo?: Uint8Array }])[]) => {
+  beginMany: async ({ ledger, keeping }: Asking, begins: readonly (readonly [PlainBegin, { memo?: Uint8Array; waitMs?: number }])[]) => {
     const all = begins.map(([begin, options]) => {
       const [operation, scope, key, fingerprint] = asked(begin);
       return { operation, scope, key, fingerprint, ...options };
@@ -111,38 +119,38 @@ const ANSWERS = {
   settle: (asking: Asking, [id, fence]: Settled, verb: "complete" | "fail", response: PlainResponse) =>
     settle(
       asking,
-      fence,
+      [id, fence],
       (claim) => claim[verb](responseOf(response)),
       (ledger) => ledger.settleSync(id, fence, verb, responseOf(response)),
     ),
   release: (asking: Asking, [id, fence]: Settled) =>
     settle(
       asking,
-      fence,
+      [id, fence],
       (claim) => claim.release(),
       (ledger) => ledger.settleSync(id, fence, "release"),
     ),
   park: (asking: Asking, [id, fence]: Settled, reason: string) =>
     settle(
       asking,
-      fence,
+      [id, fence],
       (claim) => claim.park(reason),
       (ledger) => ledger.settleSync(id, fence, "park", reason),
     ),
   heartbeat: ({ ledger, keeping }: Asking, [id, fence]: Settled, leaseMs: number) => {
-    const claim = keeping.claims.get(fence);
+    const claim = keeping.of([id, fence]);
     if (claim) claim.heartbeatSync(leaseMs);
     else ledger.heartbeatSync(id, fence, leaseMs);
   },
   recordStep: async ({ ledger, keeping }: Asking, [id, fence]: Settled, name: string, value: Uint8Array) => {
-    const claim = keeping.claims.get(fence);
+    const claim = keeping.of([id, fence]);
     if (claim) await claim.recordStep(name, value);
     else ledger.recordStepSync(id, fence, name, value);
   },
   completeBatch: (asking: Asking, [id, fence]: Settled, changes: readonly PlainChange[], answer: PlainResponse) =>
     settle<StoredResponse>(
       asking,
-      fence,
+      [id, fence],
       (claim) => claim.completeBatch(asking.outboxes.batch(changes), responseOf(answer)),
       (ledger) => {
         const batch = asking.outboxes.batch(changes);
@@ -175,6 +183,7 @@ const ANSWERS = {
   scan: ({ ledger }: Asking, table: string, range: { from?: Uint8Array; to?: Uint8Array | null; limit: number }) =>
     ledger.scanSync(table, range),
   newKey: ({ ledger }: Asking) => ledger.newKey(),
+  reopen: ({ ledger }: Asking) => ledger.reopen(),
   declare: ({ ledger }: Asking, operation: PlainOperation) => ledger.declare(operationOf(operation)),
 
   ...OUTBOX_ANSWERS,

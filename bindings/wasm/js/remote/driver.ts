@@ -77,7 +77,7 @@ export class RemoteDriver {
     }
   }
 
-  /** Whether it is wanted. It ends by itself when the ledger is closed. */
+  /** Whether it is wanted. It ends by itself when the ledger is closed, or cannot go on. */
   get isRunning(): boolean {
     return this.#wanted !== undefined;
   }

@@ -11,10 +11,17 @@ export interface Wish {
   readonly inFlight?: number;
 }
 
+/** Who wants a scope to be kept going. */
+interface Wanting {
+  /** Hears what fails and is done again later. */
+  readonly onError?: (error: unknown) => void;
+  /** Is told why the driver has ended by itself. */
+  readonly ended: (error: unknown) => void;
+}
+
 /** One scope: who wants it to be kept going, and the one driver that does. */
 class Route {
-  /** With who hears what fails. */
-  readonly wishes = new Map<Wish, ((error: unknown) => void) | undefined>();
+  readonly wishes = new Map<Wish, Wanting>();
   driver: Driver | undefined;
   /** How the driver works. */
   words = "";
@@ -32,13 +39,19 @@ export class Driving {
     this.#outboxOf = outboxOf;
   }
 
-  /** Keeps a scope going until the signal is aborted. Of several wishes the last one says how; what fails is told to all that hear. */
+  /**
+   * Keeps a scope going until the signal is aborted. Of several wishes the last one says how; what fails is told to all that hear. Throws why
+   * the driver has ended by itself.
+   */
   async keep(wish: Wish, signal: AbortSignal, onError?: (error: unknown) => void): Promise<void> {
     const route = this.#routeOf(wish.scope);
-    route.wishes.set(wish, onError);
     try {
-      this.#turn(route);
-      await new Promise((resolve) => (signal.aborted ? resolve(null) : signal.addEventListener("abort", resolve, { once: true })));
+      await new Promise<unknown>((resolve, ended) => {
+        route.wishes.set(wish, { onError, ended });
+        this.#turn(route);
+        if (signal.aborted) resolve(null);
+        signal.addEventListener("abort", resolve, { once: true });
+      });
     } finally {
       route.wishes.delete(wish);
       this.#turn(route);
@@ -80,7 +93,7 @@ export class Driving {
     const wish = [...route.wishes.keys()].at(-1);
     const words = wish ? JSON.stringify(wish) : "";
     if (words === route.words) return;
-    if (route.driver) route.rest = Promise.all([route.rest, route.driver.stop()]).then(() => undefined);
+    if (route.driver) route.rest = Promise.all([route.rest.catch(() => undefined), route.driver.stop()]).then(() => undefined);
     // Whoever waits for it is told; perhaps nobody does.
     route.rest.catch(() => undefined);
     route.driver = undefined;
@@ -88,14 +101,26 @@ export class Driving {
     if (!wish || this.#end.signal.aborted) return;
     const { settings, scope, transport, inFlight } = wish;
     const onError = (error: unknown) => failed(route, error);
-    route.driver = this.#outboxOf(settings).driver(scope, this.transport(transport), { inFlight, onError }).start();
+    const driver = this.#outboxOf(settings).driver(scope, this.transport(transport), { inFlight, onError }).start();
+    route.driver = driver;
     route.words = words;
+    void driver.isAtRest().then(() => route.driver === driver && this.#lost(route));
+  }
+
+  /** The driver has ended by itself: whoever wants it is told why, and may want it anew. */
+  #lost(route: Route): void {
+    const all = [...route.wishes.values()];
+    route.wishes.clear();
+    this.#turn(route);
+    route.rest.catch((error: unknown) => {
+      for (const { ended } of all) ended(error);
+    });
   }
 }
 
 /** A driver is one for all that want it: all of them are told. The console is, where nobody hears. */
 function failed({ wishes }: Route, error: unknown): void {
-  const heard = [...wishes.values()].filter((onError) => onError !== undefined);
-  for (const onError of heard) onError(error);
-  if (heard.length === 0) console.error("keyledger: a call of the outbox failed, and is made again later", error);
+  const all = [...wishes.values()];
+  for (const { onError } of all) onError?.(error);
+  if (all.every(({ onError }) => onError === undefined)) console.error("keyledger: a call of the outbox failed, and is made again later", error);
 }

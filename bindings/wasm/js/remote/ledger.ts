@@ -1,5 +1,5 @@
 import type { Decision } from "../decision.js";
-import type { BeginOptions, Resolution } from "../ledger.js";
+import type { Begin, BeginOptions, Resolution, Settlement } from "../ledger.js";
 import type { Fingerprint, KeyId, Operation } from "../operation.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
@@ -19,15 +19,6 @@ const PAGE_LENGTH = 100;
 
 /** What `begin` answers where the ledger lives elsewhere. */
 export type RemoteDecision = Decision<RemoteClaim>;
-
-/** One of several begins. */
-export interface RemoteBegin {
-  operation: Operation;
-  scope: string;
-  key: string;
-  fingerprint: Fingerprint;
-  memo?: Bytes;
-}
 
 /** A key ledger that lives in another thread: as `LedgerHandle`, save that everything waits, and that no closure runs in a commit. */
 export class RemoteLedger {
@@ -62,13 +53,13 @@ export class RemoteLedger {
   }
 
   /** Decides each as if alone, in order, in one commit. */
-  async beginMany(begins: readonly RemoteBegin[]): Promise<RemoteDecision[]> {
-    const all = begins.map(({ operation, scope, key, fingerprint, memo }) => [
+  async beginMany(begins: readonly Begin[]): Promise<RemoteDecision[]> {
+    const all = begins.map(({ operation, scope, key, fingerprint, memo, waitMs }) => [
       asked(operation, scope, key, fingerprint),
-      { memo: memo === undefined ? undefined : toBytes(memo) },
+      { memo: memo === undefined ? undefined : toBytes(memo), waitMs },
     ]);
     const decisions = await this.#call<unknown[]>("beginMany", all);
-    return decisions.map((decision, at) => this.#decided(decision, (begins[at] as RemoteBegin).operation));
+    return decisions.map((decision, at) => this.#decided(decision, (begins[at] as Begin).operation));
   }
 
   /** As `begin` would answer now, save that nothing is granted. */
@@ -111,7 +102,9 @@ export class RemoteLedger {
   /** Records by filter, page by page. */
   async *list(filter: Filter = {}): AsyncGenerator<RecordView, void, void> {
     const number = (this.#listings += 1);
-    const length = filter.pageSize ?? PAGE_LENGTH;
+    const { pageSize = PAGE_LENGTH } = filter;
+    // What is no number of records is refused over there, when the first is asked for.
+    const length = pageSize >= 1 ? pageSize : 1;
     await this.#call("list", number, filter);
     try {
       for (;;) {
@@ -124,17 +117,30 @@ export class RemoteLedger {
     }
   }
 
+  /** Settles by key id and fence: for whoever holds no claim object. */
+  async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
+    if (verb === "park") await this.#call("park", [id, fence], String(with_ ?? ""));
+    else if (verb === "release") await this.#call("release", [id, fence]);
+    else await this.#call("settle", [id, fence], verb, plainResponse(with_ ?? ""));
+  }
+  heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
+    return this.#call("heartbeat", [id, fence], leaseMs);
+  }
+  async recordStep(id: KeyId, fence: number, name: string, value: Bytes): Promise<void> {
+    await this.#call("recordStep", [id, fence], name, toBytes(value));
+  }
+
   /** Claims on at most `limit` records whose owners were lost. */
   async recover(operation: Operation, limit: number): Promise<RemoteClaim[]> {
     const claims = await this.#call<PlainClaim[]>("recover", plainOperation(operation), limit);
     return claims.map((claim) => new RemoteClaim(this.#carrier, claim, operation.leaseMs));
   }
   /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
-  resolve(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): Promise<void> {
-    return this.#call("resolve", id, fence, plainResolution(resolution), who, note);
+  async resolve(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): Promise<void> {
+    await this.#call("resolve", id, fence, plainResolution(resolution), who, note);
   }
   /** Resolves every parked record that the filter lets through; says how many. */
-  resolveMany(filter: Filter, resolution: Resolution, who: string, note: string): Promise<number> {
+  async resolveMany(filter: Filter, resolution: Resolution, who: string, note: string): Promise<number> {
     return this.#call("resolveMany", filter, plainResolution(resolution), who, note);
   }
   forget(id: KeyId, options: { evenIfUnknown?: boolean } = {}): Promise<Forgotten> {
@@ -160,10 +166,10 @@ export class RemoteLedger {
   async apply(batch: Batch): Promise<void> {
     await this.#call("apply", plainChanges(this.#carrier, batch));
   }
-  get(table: string, key: Bytes): Promise<Uint8Array | null> {
+  async get(table: string, key: Bytes): Promise<Uint8Array | null> {
     return this.#call("get", table, toBytes(key));
   }
-  scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
+  async scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
     const to = range.to == null ? null : toBytes(range.to);
     return this.#call("scan", table, { from: toBytes(range.from ?? ""), to, limit: range.limit });
   }
@@ -177,10 +183,14 @@ export class RemoteLedger {
     return this.#call("newKey");
   }
   /** Throws now what `begin` would throw for this operation. */
-  declare(operation: Operation): Promise<void> {
-    return this.#call("declare", plainOperation(operation));
+  async declare(operation: Operation): Promise<void> {
+    await this.#call("declare", plainOperation(operation));
   }
 
+  /** After `poisoned` or `ambiguous`: has the store read anew, for all that have the ledger. */
+  reopen(): Promise<void> {
+    return this.#call("reopen");
+  }
   /** Lets go of the ledger; others keep it. */
   async close(): Promise<void> {
     await this.#carrier.close();

@@ -44,6 +44,8 @@ export interface PlainClaim {
   readonly effect: string;
   readonly memo: Uint8Array;
   readonly firstGrantedAtMs: number;
+  /** When it was granted: the claim counts on by itself. */
+  readonly remainingMs: number | null;
   readonly steps: readonly { readonly name: string; readonly value: Uint8Array }[];
 }
 

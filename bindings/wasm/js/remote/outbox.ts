@@ -1,6 +1,7 @@
 import type { DrainOptions, Drained, DriverOptions } from "../outbox/driver.js";
 import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
+import { KeyledgerError } from "../errors.js";
 import type { Cancel, Enqueued, EntryResolution, Resumed, Wishes } from "../outbox/outbox.js";
 import { hasEnded, resultOf } from "../outbox/result.js";
 import type { OutboxSettings } from "../outbox/settings.js";
@@ -110,6 +111,7 @@ export class RemoteOutbox {
   async waitUntil(id: number, isEnough: (entry: EntryView) => boolean, options: WaitOptions = {}): Promise<Entry> {
     const { timeoutMs = Infinity, signal } = options;
     signal?.throwIfAborted();
+    if (!(timeoutMs >= 0)) throw new KeyledgerError("invalid_argument", `a span of ${Number(timeoutMs)} ms; it must be zero or more`);
     const end = within(timeoutMs, signal);
     try {
       for (let last = -1; ; ) {

@@ -16,7 +16,7 @@ import "../node.js";
 export * from "../common.js";
 export { RemoteClaim } from "../remote/claim.js";
 export { RemoteDriver, type RemoteTransport } from "../remote/driver.js";
-export { type RemoteBegin, type RemoteDecision, RemoteLedger } from "../remote/ledger.js";
+export { type RemoteDecision, RemoteLedger } from "../remote/ledger.js";
 export { RemoteOutbox } from "../remote/outbox.js";
 
 /** How a ledger is opened in a thread of its own. */

@@ -84,6 +84,7 @@ test("a tab that does not lead completes a claim and enqueues in one commit; the
     const request = { method: "POST", url: new URL("/charges", location.href), body: "of a batch" };
     const batch = new Batch().put("wallet", "ann", "5").enqueue(outbox, request, { scope: "user", operation: "charge", purpose: "buy" });
     const stored = await claim.completeBatch(batch, "bought");
+    await ledger.reopen();
     const answer = await (await outbox.find("user", "buy")).result();
     return [stored.text(), new TextDecoder().decode(await ledger.get("wallet", "ann")), await tab.keyledger.httpAnswer(answer).text()];
   });

@@ -12,8 +12,7 @@ const [{ Calling }, { Desk }, { RemoteLedger }] = await Promise.all(["remote/cal
  * `direct` has the ledger, `remote` asks for it. `moves` has the calls that follow answered by a new desk, which has granted nothing: as
  * after a change of who leads.
  */
-export function across(t, options) {
-  const direct = kit.Ledger.inMemorySync(options);
+export function across(t, direct = kit.Ledger.inMemorySync()) {
   t.after(() => direct.close());
   let desk = new Desk(direct);
   const tell = (message) => void setImmediate(() => calling.told(structuredClone(message)));
