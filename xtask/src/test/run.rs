@@ -171,10 +171,10 @@ mod tests {
 
     #[test]
     fn of_a_long_output_the_end_is_told_again() {
-        let output: String = (0..1000).map(|line| format!("{line}\n\n")).collect();
+        let output = "noise\n\n".repeat(1000) + "the end\n\n";
         let (_, last_lines) = copy_and_count(output.as_bytes(), &mut Vec::new()).unwrap();
         assert_eq!(last_lines.len(), LINES_TOLD_AGAIN);
-        assert_eq!(last_lines.back().map(String::as_str), Some("999\n"));
+        assert_eq!(last_lines.back().map(String::as_str), Some("the end\n"));
     }
 
     #[test]
