@@ -153,6 +153,32 @@ fn t3_a_handler_that_fails_is_asked_about_each_record_once_in_a_step() {
 }
 
 #[test]
+fn t3_records_whose_recovery_always_fails_keep_no_others_from_their_turn() {
+    let (ledger, clock) = ledger();
+    for operation in [Operation::repeatable("charge").lease(LEASE), Operation::at_most_once("mail").lease(LEASE)] {
+        for key in ["1", "2", "3", "4", "5"] {
+            let key = Key::new(key).expect("a key");
+            drop(ledger.begin(&operation, &Scope::single(), &key, Fingerprint::unchecked()).expect("a decision"));
+            clock.advance(Duration::from_millis(1));
+        }
+        clock.advance(LEASE);
+        let (tell, asked) = channel();
+        let failing = move |claim: &mut Claim| {
+            tell.send(claim.key_id().key().as_str().to_owned()).expect("the test listens");
+            Err("nobody knows it".into())
+        };
+        let janitor = Janitor::builder(&ledger).batch(2).recover(&operation, failing).build().expect("a janitor");
+        let mut keys = Vec::new();
+        for _ in 0..3 {
+            assert_eq!(janitor.tick().expect("a step").recovered, 2);
+            keys.extend(asked.try_iter());
+            clock.advance(Duration::from_millis(1));
+        }
+        assert_eq!(keys[..5], ["1", "2", "3", "4", "5"], "{}", operation.name());
+    }
+}
+
+#[test]
 fn t6_a_batch_whose_every_call_fails_is_not_asked_for_again_at_once() {
     let (ledger, clock) = ledger();
     for key in ["1", "2", "3"] {

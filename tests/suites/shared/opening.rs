@@ -103,7 +103,9 @@ fn p4_a_duplicate_in_another_process_is_told_soon_after_the_owner_settles() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("ledger");
     let ledger = open(&file);
-    let claim = match ledger.begin(&operation(KEY), &scope(), &key_of(KEY), fingerprint()).expect("a decision") {
+    // Not to end before its owner has its turn, however busy the machine is.
+    let charge = operation(KEY).lease(Duration::from_secs(30));
+    let claim = match ledger.begin(&charge, &scope(), &key_of(KEY), fingerprint()).expect("a decision") {
         Decision::Acquired(claim) => claim,
         other => panic!("{other:?}"),
     };
