@@ -12,6 +12,7 @@ use crate::python;
 use crate::test::parts::{Part, Step};
 use crate::test::{run_parts, run_steps};
 use anyhow::Result;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -97,7 +98,7 @@ impl Place {
             all.extend([holder, commits].map(Step::new));
             let (python, missing) = python::with_package(project);
             all.extend(missing);
-            all.push(self.node_test(&python, tests));
+            all.extend(self.node_tests(&python, tests));
             if tests.is_empty() {
                 all.extend(browser::steps(self));
                 all.extend(packaging::steps(self));
@@ -168,18 +169,25 @@ impl Place {
         vec![install]
     }
 
-    fn node_test(&self, python: &Path, tests: &[String]) -> Step {
+    /// Two files at a time, but one where time is measured.
+    fn node_tests(&self, python: &Path, tests: &[String]) -> Vec<Step> {
+        if !tests.is_empty() {
+            return vec![self.node_test(python, 1, tests)];
+        }
+        let (measured, others): (Vec<_>, Vec<_>) =
+            tests_in(&self.package.join("tests/node")).into_iter().partition(|path| measures_time(path));
+        vec![self.node_test(python, 2, others), self.node_test(python, 1, measured)]
+    }
+
+    fn node_test(&self, python: &Path, at_a_time: u8, files: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Step {
         let mut node = Command::new("node");
-        node.args(["--expose-gc", "--test", "--test-reporter=spec"]);
+        node.args(["--expose-gc", "--test", "--test-reporter=spec", &format!("--test-concurrency={at_a_time}")]);
         node.env("KEYLEDGER_SCRATCH", self.scratch());
         let program = |path: &str| self.target.join(format!("{path}{}", std::env::consts::EXE_SUFFIX));
         node.env("KEYLEDGER_PROGRAM", program("debug/keyledger"));
         node.env("KEYLEDGER_PYTHON", python);
         node.env("KEYLEDGER_COMMITS", program("release/commits"));
-        match tests {
-            [] => node.args(tests_in(&self.package.join("tests/node"))),
-            some => node.args(some),
-        };
+        node.args(files);
         Step::new(node)
     }
 
@@ -212,6 +220,11 @@ fn made_possible() -> Vec<Step> {
 
 fn tarball_name() -> String {
     format!("keyledger-{}.tgz", env!("CARGO_PKG_VERSION"))
+}
+
+/// Whether a test file holds how long something takes against a limit, and so has the machine for itself.
+fn measures_time(file: &Path) -> bool {
+    ["commits.test.mjs", "handles.test.mjs", "thread.test.mjs"].iter().any(|name| file.ends_with(name))
 }
 
 /// The test files of a folder.
