@@ -1,5 +1,5 @@
 import { openTab } from "./browser/tab.js";
-import { useErrors } from "./errors.js";
+import { useErrors } from "./raised.js";
 import type { LedgerOptions } from "./ledger.js";
 import init from "./native/keyledger.js";
 import { RemoteLedger } from "./remote/ledger.js";

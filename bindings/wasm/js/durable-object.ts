@@ -1,5 +1,5 @@
 import { type DurableStorage, DurableStore } from "./durable-store.js";
-import { useErrors } from "./errors.js";
+import { useErrors } from "./raised.js";
 import { hostOf } from "./host.js";
 import { LedgerHandle, type LedgerOptions } from "./ledger.js";
 import { initSync } from "./native/keyledger.js";

@@ -1,5 +1,4 @@
-import { registerErrors } from "./native/keyledger.js";
-import { type EntryView, shownEntry } from "./outbox/view.js";
+import type { EntryView } from "./outbox/view.js";
 import type { StoredResponse } from "./response.js";
 
 /** The stable code of an error: the same in every language. */
@@ -53,9 +52,4 @@ export class KeyledgerError extends Error {
   get response(): StoredResponse | null {
     return this.entry?.response ?? null;
   }
-}
-
-/** Has the native half throw this class. */
-export function useErrors(): void {
-  registerErrors((code: ErrorCode, message: string, entry: unknown) => new KeyledgerError(code, message, entry === undefined ? entry : shownEntry(entry)));
 }

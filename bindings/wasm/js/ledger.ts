@@ -6,7 +6,7 @@ import type { Fingerprint, KeyId, Operation } from "./operation.js";
 import { Outbox } from "./outbox/outbox.js";
 import type { OutboxSettings } from "./outbox/settings.js";
 import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
-import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
+import { type Answer, type Bytes, type NativeResponse, StoredResponse, kindOf, toBytes } from "./response.js";
 import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
@@ -161,9 +161,8 @@ export class LedgerHandle {
 
   /** Settles by key id and fence: for whoever holds no claim object. */
   settleSync(id: KeyId, fence: number, verb: Settlement, with_?: Answer): void {
-    const response = verb === "park" ? null : StoredResponse.of(with_ ?? "");
-    const text = response?.mediaType ?? String(with_ ?? "");
-    this.#native.settleSync(id.scope, id.operation, id.key, fence, verb, text, response?.body ?? NOTHING);
+    const [text, body] = settledWith(verb, with_);
+    this.#native.settleSync(id.scope, id.operation, id.key, fence, verb, text, body);
   }
   async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
     this.settleSync(id, fence, verb, with_);
@@ -338,9 +337,26 @@ function checkText(parts: { scope: string; key: string }): void {
   }
 }
 
+/** What a settlement needs besides its verb: an answer, for `park` a reason, for `release` nothing. @internal */
+export function settledWith(verb: Settlement, with_: Answer | undefined): [text: string, body: Uint8Array] {
+  if (verb === "release") return ["", NOTHING];
+  if (verb === "park" && typeof with_ === "string") return [with_, NOTHING];
+  if (verb === "park") throw new KeyledgerError("invalid_argument", `the reason to park is text; this is ${kindOf(with_)}`);
+  const { mediaType, body } = StoredResponse.of(with_ as Answer);
+  return [mediaType, body ?? NOTHING];
+}
+
 function verdictOf(resolution: Resolution): [string, string, Uint8Array] {
   if (resolution === "not_done") return ["not_done", "", NOTHING];
-  const [verdict, answer] = "completed" in resolution ? ["completed", resolution.completed] : ["failed", resolution.failed];
-  const { mediaType, body } = StoredResponse.of(answer as Answer);
-  return [verdict as string, mediaType, body ?? NOTHING];
+  const [verdict, answer] = foundOut(resolution);
+  return [verdict, answer.mediaType, answer.body ?? NOTHING];
+}
+
+/** A resolution that has an answer. @internal */
+export function foundOut(resolution: Exclude<Resolution, "not_done">): [verdict: "completed" | "failed", answer: StoredResponse] {
+  if (typeof resolution === "object" && resolution !== null) {
+    if ("completed" in resolution) return ["completed", StoredResponse.of(resolution.completed)];
+    if ("failed" in resolution) return ["failed", StoredResponse.of(resolution.failed)];
+  }
+  throw new KeyledgerError("invalid_argument", 'a resolution is { completed: answer }, { failed: answer } or "not_done"');
 }

@@ -1,4 +1,4 @@
-import { useErrors } from "./errors.js";
+import { useErrors } from "./raised.js";
 import { hostOf } from "./host.js";
 import { LedgerHandle, type LedgerOptions } from "./ledger.js";
 import { MemoryStore } from "./memory-store.js";

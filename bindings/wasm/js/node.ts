@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { useErrors } from "./errors.js";
+import { useErrors } from "./raised.js";
 import { FileStore, type Locking } from "./file-store.js";
 import { hostOf } from "./host.js";
 import { LedgerHandle, type LedgerOptions } from "./ledger.js";

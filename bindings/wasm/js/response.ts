@@ -1,12 +1,29 @@
+import { KeyledgerError } from "./errors.js";
+
 const TO_TEXT = new TextDecoder();
 const TO_BYTES = new TextEncoder();
 
 /** Bytes, or text that stands for its UTF-8. */
 export type Bytes = Uint8Array | string;
 
-/** The bytes. */
+/** Whether it is bytes, whatever realm's: a test runner may have one of its own. @internal */
+export function isBytes(given: unknown): given is Uint8Array {
+  return ArrayBuffer.isView(given) && Object.prototype.toString.call(given) === "[object Uint8Array]";
+}
+
+/** The bytes. Throws `invalid_argument` for what is neither bytes nor text: it would be stored empty. */
 export function toBytes(given: Bytes): Uint8Array {
-  return typeof given === "string" ? TO_BYTES.encode(given) : given;
+  if (typeof given === "string") return TO_BYTES.encode(given);
+  if (isBytes(given)) return given;
+  throw new KeyledgerError("invalid_argument", `${kindOf(given)} is neither text nor bytes; give a string or a Uint8Array`);
+}
+
+/** What it is, in words. @internal */
+export function kindOf(given: unknown): string {
+  if (given == null) return String(given);
+  if (typeof given !== "object") return `a ${typeof given}`;
+  const name: unknown = Object.getPrototypeOf(given)?.constructor?.name;
+  return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
 }
 
 /** What a handler may answer: a response, text (`text/plain`) or bytes (`application/octet-stream`). */
@@ -29,9 +46,16 @@ export class StoredResponse {
     this.omitted = null;
   }
 
+  /** Throws `invalid_argument` for what is none of them. */
   static of(answer: Answer): StoredResponse {
-    if (answer instanceof StoredResponse) return answer;
-    return typeof answer === "string" ? StoredResponse.text(answer) : StoredResponse.bytes(answer);
+    if (answer instanceof StoredResponse) {
+      if (answer.body !== null) return answer;
+      throw new KeyledgerError("invalid_argument", "the body of this response was over the limit, and is not kept: it cannot be stored again");
+    }
+    if (typeof answer === "string") return StoredResponse.text(answer);
+    if (isBytes(answer)) return StoredResponse.bytes(answer);
+    const advice = "StoredResponse.json(value) makes one of a value, StoredResponse.empty() one of nothing";
+    throw new KeyledgerError("invalid_argument", `an answer is a StoredResponse, text or bytes; this is ${kindOf(answer)}: ${advice}`);
   }
   static text(text: string): StoredResponse {
     return new StoredResponse("text/plain; charset=utf-8", text);
@@ -39,8 +63,11 @@ export class StoredResponse {
   static bytes(bytes: Uint8Array): StoredResponse {
     return new StoredResponse("application/octet-stream", bytes);
   }
+  /** Throws `invalid_argument` for undefined, and whatever else JSON has no word for. */
   static json(value: unknown): StoredResponse {
-    return new StoredResponse("application/json", JSON.stringify(value));
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return new StoredResponse("application/json", text);
+    throw new KeyledgerError("invalid_argument", `JSON has no word for ${kindOf(value)}; give null, or take StoredResponse.empty()`);
   }
   static empty(): StoredResponse {
     return new StoredResponse("application/octet-stream", new Uint8Array());

@@ -2,7 +2,7 @@ import type { Decision } from "./decision.js";
 import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
 import type { Effect } from "./operation.js";
-import { type Answer, StoredResponse } from "./response.js";
+import { type Answer, StoredResponse, kindOf } from "./response.js";
 
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
 export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknown: string };
@@ -54,7 +54,7 @@ export async function runDecided<C extends Settles>(
   try {
     answer = await handler(claim);
   } catch (error) {
-    return settleError(claim, means(error), error, ask);
+    return settleError(claim, ...understood(means(error), error), ask);
   }
   return settleSuccess(claim, answer, ask);
 }
@@ -71,10 +71,16 @@ export function answerOf(decision: Decision<unknown>): StoredResponse {
 
 const isCode = (error: unknown, code: string) => error instanceof KeyledgerError && error.code === code;
 
-/** Settles with what the handler answered; where the claim was settled or lost meanwhile, that counts. */
+/** Settles with what the handler answered, and what is no answer as an error; where the claim was settled or lost meanwhile, that counts. */
 export async function settleSuccess(claim: Settles, answer: Answer, ask: Ask): Promise<StoredResponse> {
   if (claim.isSettled) return answerOf(await ask());
-  const response = StoredResponse.of(answer);
+  let response: StoredResponse;
+  try {
+    response = StoredResponse.of(answer);
+  } catch (error) {
+    // The handler has run to its end: whether that can be done again, only the effect says.
+    return settleError(claim, "by_effect", error, ask);
+  }
   try {
     await claim.complete(response);
     return response;
@@ -119,6 +125,18 @@ async function settleAs(claim: Settles, means: ErrorMeans): Promise<void> {
     return verb === "park" ? claim.park(reason ?? "") : claim.release();
   }
   return "final" in means ? claim.fail(means.final) : claim.park(means.unknown);
+}
+
+/** What says nothing that can be stored settles by the effect, and is thrown instead of what the handler threw. */
+function understood(means: ErrorMeans, raised: unknown): [means: ErrorMeans, raised: unknown] {
+  if (means === "by_effect" || means === "not_done" || typeof (means as { unknown?: unknown } | null)?.unknown === "string") return [means, raised];
+  try {
+    if (typeof means === "object" && means !== null && "final" in means) return [{ final: StoredResponse.of(means.final) }, raised];
+    const words = '"by_effect", "not_done", { final: answer } or { unknown: reason }';
+    throw new KeyledgerError("invalid_argument", `means says ${words}; this is ${kindOf(means)}`);
+  } catch (error) {
+    return ["by_effect", Object.assign(error as Error, { cause: raised })];
+  }
 }
 
 /** S4: an outcome that cannot be stored releases nothing. */

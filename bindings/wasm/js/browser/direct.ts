@@ -1,6 +1,6 @@
 // For a dedicated worker of one's own, which has the ledger for itself.
 
-import { useErrors } from "../errors.js";
+import { useErrors } from "../raised.js";
 import { hostOf } from "../host.js";
 import { LedgerHandle, type LedgerOptions } from "../ledger.js";
 import { MemoryStore } from "../memory-store.js";

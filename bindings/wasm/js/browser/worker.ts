@@ -1,6 +1,6 @@
 // The worker of a tab. Nothing is imported from it; a page starts it.
 
-import { useErrors } from "../errors.js";
+import { useErrors } from "../raised.js";
 import init from "../native/keyledger.js";
 import { plainError } from "../remote/plain.js";
 import { Agent } from "./agent.js";

@@ -1,6 +1,7 @@
+import { KeyledgerError } from "../errors.js";
 import { flat } from "../http/answer.js";
 import { httpMediaType, httpRequest } from "../native/keyledger.js";
-import { type Bytes, toBytes } from "../response.js";
+import { type Bytes, isBytes, kindOf, toBytes } from "../response.js";
 
 /** A request as its parts. */
 export interface HttpRequestParts {
@@ -40,13 +41,14 @@ export class HttpRequest {
    */
   static of({ method, url, headers, body }: HttpRequestParts, settings: HttpSettings = {}): HttpRequest {
     const { keyField, secret = [] } = settings;
+    if (typeof method !== "string") throw new KeyledgerError("invalid_argument", NO_REQUEST);
     const fields = flat(new Headers(headers));
     const address = String(url);
     const bytes = httpRequest(
       method,
       address,
       fields,
-      toBytes(body ?? ""),
+      bodyOf(body),
       keyField?.name,
       keyField?.isQuoted ?? true,
       secret,
@@ -61,19 +63,28 @@ export class HttpRequest {
   }
 }
 
+const NO_REQUEST = "a request is text, bytes, a fetch Request, an HttpRequest, or its parts: { method, url, headers, body }";
+
+function bodyOf(body: Bytes | null | undefined): Uint8Array {
+  if (body == null || typeof body === "string" || isBytes(body)) return toBytes(body ?? "");
+  const advice = "send JSON.stringify(value) of a value; whatever else fetch takes, await enqueue(new Request(url, { method, body })) takes too";
+  throw new KeyledgerError("invalid_argument", `the body of a request is text or bytes; this is ${kindOf(body)}: ${advice}`);
+}
+
 /** What the outbox sends: a request over HTTP, or bytes or text that a transport of the caller's own understands. */
 export type Outgoing = HttpRequest | HttpRequestParts | Bytes;
 
 /** @internal */
 export function stored(request: Outgoing, mediaType?: string): [mediaType: string, bytes: Uint8Array] {
   if (typeof request === "string") return [mediaType ?? "text/plain", toBytes(request)];
-  if (request instanceof Uint8Array) return [mediaType ?? "application/octet-stream", request];
+  if (isBytes(request)) return [mediaType ?? "application/octet-stream", request];
+  if (typeof request !== "object" || request === null) throw new KeyledgerError("invalid_argument", NO_REQUEST);
   const made = request instanceof HttpRequest ? request : HttpRequest.of(request);
   return [httpMediaType(), made.bytes];
 }
 
 /** @internal */
 export async function read(request: Request | Outgoing): Promise<Outgoing> {
-  const isFetched = typeof request === "object" && "arrayBuffer" in request;
+  const isFetched = typeof request === "object" && request !== null && "arrayBuffer" in request && "method" in request;
   return isFetched ? HttpRequest.from(request) : request;
 }

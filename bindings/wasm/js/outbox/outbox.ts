@@ -360,7 +360,15 @@ const copies = (reports: readonly Report[]) => reports.map((report) => report.na
 
 function verdictOf(resolution: EntryResolution): [verdict: string, mediaType: string, body: Uint8Array] {
   if (typeof resolution === "string") return [resolution, "", NOTHING];
-  const isYes = "answeredYes" in resolution;
-  const { mediaType, body } = StoredResponse.of(isYes ? resolution.answeredYes : resolution.answeredNo);
+  const [isYes, { mediaType, body }] = answerOf(resolution);
   return [isYes ? "answered_yes" : "answered_no", mediaType, body ?? NOTHING];
+}
+
+/** A resolution that has an answer: whether it is a yes, and the answer. @internal */
+export function answerOf(resolution: Exclude<EntryResolution, string>): [isYes: boolean, answer: StoredResponse] {
+  if (typeof resolution === "object" && resolution !== null) {
+    if ("answeredYes" in resolution) return [true, StoredResponse.of(resolution.answeredYes)];
+    if ("answeredNo" in resolution) return [false, StoredResponse.of(resolution.answeredNo)];
+  }
+  throw new KeyledgerError("invalid_argument", 'a resolution is { answeredYes: answer }, { answeredNo: answer }, "dead" or "resend"');
 }

@@ -1,5 +1,5 @@
 import type { Decision } from "../decision.js";
-import type { Begin, BeginOptions, Resolution, Settlement } from "../ledger.js";
+import { type Begin, type BeginOptions, type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
 import type { Fingerprint, KeyId, Operation } from "../operation.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
@@ -119,9 +119,10 @@ export class RemoteLedger {
 
   /** Settles by key id and fence: for whoever holds no claim object. */
   async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
-    if (verb === "park") await this.#call("park", [id, fence], String(with_ ?? ""));
+    const [text, body] = settledWith(verb, with_);
+    if (verb === "park") await this.#call("park", [id, fence], text);
     else if (verb === "release") await this.#call("release", [id, fence]);
-    else await this.#call("settle", [id, fence], verb, plainResponse(with_ ?? ""));
+    else await this.#call("settle", [id, fence], verb, { mediaType: text, body, omitted: null });
   }
   heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
     return this.#call("heartbeat", [id, fence], leaseMs);
@@ -209,8 +210,8 @@ const asked = (operation: Operation, scope: string, key: string, fingerprint: Fi
 
 function plainResolution(resolution: Resolution): PlainResolution {
   if (resolution === "not_done") return resolution;
-  if ("completed" in resolution) return { completed: plainResponse(resolution.completed) };
-  return { failed: plainResponse(resolution.failed) };
+  const [verdict, answer] = foundOut(resolution);
+  return verdict === "completed" ? { completed: plainResponse(answer) } : { failed: plainResponse(answer) };
 }
 
 /** A record whose response has its methods again. */

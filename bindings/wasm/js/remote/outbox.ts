@@ -2,7 +2,7 @@ import type { DrainOptions, Drained, DriverOptions } from "../outbox/driver.js";
 import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
 import { KeyledgerError } from "../errors.js";
-import type { Cancel, Enqueued, EntryResolution, Resumed, Wishes } from "../outbox/outbox.js";
+import { type Cancel, type Enqueued, type EntryResolution, type Resumed, type Wishes, answerOf } from "../outbox/outbox.js";
 import { hasEnded, resultOf } from "../outbox/result.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { EntryView } from "../outbox/view.js";
@@ -179,7 +179,7 @@ export class RemoteOutbox {
     return this.#entry("dismiss", id, who, note);
   }
   /** Somebody has found out what became of an unknown entry (O7). For `resend` the answer is the entry with a new key that takes its place. */
-  resolve(id: number, resolution: EntryResolution, who: string, note: string): Promise<Entry> {
+  async resolve(id: number, resolution: EntryResolution, who: string, note: string): Promise<Entry> {
     return this.#entry("resolve", id, plainVerdict(resolution), who, note);
   }
 
@@ -210,6 +210,6 @@ function plainEnqueue(request: Outgoing, { fingerprint, ...wishes }: Wishes): Pl
 
 function plainVerdict(resolution: EntryResolution): PlainVerdict {
   if (typeof resolution === "string") return resolution;
-  if ("answeredYes" in resolution) return { answeredYes: plainResponse(resolution.answeredYes) };
-  return { answeredNo: plainResponse(resolution.answeredNo) };
+  const [isYes, answer] = answerOf(resolution);
+  return isYes ? { answeredYes: plainResponse(answer) } : { answeredNo: plainResponse(answer) };
 }
