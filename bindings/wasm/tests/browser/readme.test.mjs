@@ -1,32 +1,36 @@
-// The lines for browsers in README.md, run as they stand.
+// The lines for browsers in README.md and docs/javascript.md, run as they stand.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
+import { programOf } from "../node/texts.mjs";
 import { launch, profile, serve } from "./stage.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
-test("the lines for the outbox of all tabs work, twice, and order once, with the cookies of whoever is signed in", async (t) => {
-  const seen = [];
-  const orders = (request, response) => {
-    seen.push([request.headers["idempotency-key"], request.headers.cookie]);
-    response.writeHead(201).end("ordered");
-  };
-  const server = await serve({ "/orders": orders });
-  after(() => server.close());
-  const context = await launch(profile());
-  t.after(() => context.close());
-  const page = await context.newPage();
-  const [, code] = /### The outbox of all tabs\n\n```js\n([^]*?)```/.exec(README);
-  for (let time = 0; time < 2; time += 1) {
-    await page.goto(server.page);
-    await page.evaluate(() => (document.cookie = "session=ada; path=/"));
-    await page.addScriptTag({ type: "module", content: code });
-    await page.waitForFunction(() => document.title === "ordered");
-  }
-  assert.deepEqual(seen, [[seen[0][0], "session=ada"]]);
-});
+const OF_ALL_TABS = /### The outbox of all tabs\n\n```js\n([^]*?)```/.exec(README)[1];
+
+for (const [where, code] of [["README", OF_ALL_TABS], ["guide", programOf("browser")]]) {
+  test(`the lines of the ${where} for the outbox of all tabs work, twice, and order once, with the cookies of whoever is signed in`, async (t) => {
+    const seen = [];
+    const orders = (request, response) => {
+      seen.push([request.headers["idempotency-key"], request.headers.cookie]);
+      response.writeHead(201).end("ordered");
+    };
+    const server = await serve({ "/orders": orders });
+    after(() => server.close());
+    const context = await launch(profile());
+    t.after(() => context.close());
+    const page = await context.newPage();
+    for (let time = 0; time < 2; time += 1) {
+      await page.goto(server.page);
+      await page.evaluate(() => (document.cookie = "session=ada; path=/"));
+      await page.addScriptTag({ type: "module", content: code });
+      await page.waitForFunction(() => document.title === "ordered");
+    }
+    assert.deepEqual(seen, [[seen[0][0], "session=ada"]]);
+  });
+}
 
 test("the lines for browsers work, twice, and order once", async (t) => {
   const server = await serve();

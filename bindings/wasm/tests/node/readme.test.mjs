@@ -1,14 +1,15 @@
-// The blocks of README.md, run as they stand in the scratch project.
+// The blocks of README.md and of docs/javascript.md, run as they stand in the scratch project.
 
 import assert from "node:assert/strict";
 import { execFile, execFileSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { folder, scratch } from "./kit.mjs";
 import { server } from "./outbox-kit.mjs";
+import { GUIDE, programsOf } from "./texts.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -53,4 +54,50 @@ test("the lines for fetch handlers work: once, again, another body, no key, nobo
   assert.deepEqual(await ask('{"amount":5}', { "idempotency-key": "" }), [400, null]);
   assert.deepEqual(await ask('{"amount":5}', { authorization: "" }), [401, null]);
   await app.fetch.idle();
+});
+
+/** What is loaded by `fetch` from beside the file is read from there. */
+const FROM_FILES = `
+import { readFileSync as readModule } from "node:fs";
+globalThis.fetch = async (url) => new Response(readModule(new URL(url)), { headers: { "content-type": "application/wasm" } });
+`;
+
+/** How each program of the guide is run here; the suites of the other platforms run theirs. */
+const HERE = {
+  "": { words: [], code: (code) => code },
+  test: { words: ["--test"], code: (code) => code },
+  // The file that is meant, where Node has another for its name.
+  memory: { words: [], code: (code) => FROM_FILES + code.replace("keyledger/memory", "./node_modules/keyledger/dist/memory.js") },
+};
+const ELSEWHERE = ["browser", "durable-object"];
+
+/** Runs a program in a folder of the scratch project. */
+async function ran({ code, how }) {
+  const hono = join(scratch, "node_modules/hono");
+  if (!existsSync(hono)) symlinkSync(fileURLToPath(new URL("../../node_modules/hono", import.meta.url)), hono, "junction");
+  const at = mkdtempSync(join(scratch, "guide-"));
+  symlinkSync(join(scratch, "node_modules"), join(at, "node_modules"), "junction");
+  writeFileSync(join(at, "program.mjs"), HERE[how].code(code));
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  try {
+    return await promisify(execFile)(process.execPath, [...HERE[how].words, "program.mjs"], { cwd: at, env, timeout: 60_000 });
+  } finally {
+    rmSync(at, { recursive: true });
+  }
+}
+
+for (const program of programsOf(GUIDE).filter(({ how }) => !ELSEWHERE.includes(how))) {
+  test(`the guide, line ${program.line}: ${program.heading}`, async () => {
+    assert.ok(HERE[program.how], `${program.how} is no way to run a block`);
+    await ran(program);
+  });
+}
+
+test("a block of a text that is wrong is found", async () => {
+  const [wrong, test, memory] = programsOf(
+    "```js\nlet x = 1;\n```\n\n```js continued\nif (x === 1) throw x;\n```\n\n" +
+      '```js test\nimport { test } from "node:test";\ntest("it", () => { throw 1; });\n```\n\n' +
+      '```js memory\nimport { Fingerprint } from "keyledger/memory";\nFingerprint.ofJson({});\n```\n',
+  );
+  for (const one of [wrong, test, memory]) await assert.rejects(ran(one), { code: 1 });
 });

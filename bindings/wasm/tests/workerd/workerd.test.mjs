@@ -10,6 +10,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isSayable } from "../conformance/sayable.mjs";
 import { kit, scratch } from "../node/kit.mjs";
+import { programOf } from "../node/texts.mjs";
 import { changesOf } from "./changes.mjs";
 import { Workerd, modulesOf, packageModules } from "./server.mjs";
 
@@ -137,15 +138,20 @@ test("an object that is thrown out and woken by its alarm finds its claims, and 
   assert.equal(new Set([...came.values()].flat()).size, count);
 });
 
-test("the lines of the README for Durable Objects work", async (t) => {
-  const readme = readFileSync(join(TESTS, "../README.md"), "utf8");
-  const [, code] = /## Durable Objects\n\n```js\n([^]*?)```/.exec(readme);
+/** A worker of these lines, on the storage of its objects. */
+async function serving(t, code, binding) {
   const folder = mkdtempSync(join(tmpdir(), "keyledger-readme-"));
   t.after(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, "readme.js"), code);
-  const modules = { "readme.js": join(folder, "readme.js"), ...packageModules(scratch) };
-  const server = await new Workerd(modules, { name: "PAYMENTS", className: "Payments" }).start();
+  const server = await new Workerd({ "readme.js": join(folder, "readme.js"), ...packageModules(scratch) }, binding).start();
   t.after(() => server.kill());
+  return server;
+}
+
+test("the lines of the README for Durable Objects work", async (t) => {
+  const readme = readFileSync(join(TESTS, "../README.md"), "utf8");
+  const [, code] = /## Durable Objects\n\n```js\n([^]*?)```/.exec(readme);
+  const server = await serving(t, code, { name: "PAYMENTS", className: "Payments" });
   const ask = async () => {
     const headers = { "idempotency-key": '"key-1"' };
     const told = await fetch(`${server.url}/charges`, { method: "POST", body: '{"amount":5}', headers });
@@ -156,4 +162,31 @@ test("the lines of the README for Durable Objects work", async (t) => {
   await server.kill();
   await server.start();
   assert.deepEqual(await ask(), [201, { charged: 5 }, "true"]);
+});
+
+test("the lines of the guide for an outbox in a Durable Object work: what was killed before it was answered is sent by the alarm, under its key", async (t) => {
+  let isBusy = true;
+  const keys = [];
+  const shop = createServer((request, response) => {
+    keys.push(request.headers["idempotency-key"]);
+    response.writeHead(isBusy ? 503 : 201).end();
+  });
+  await new Promise((resolve) => shop.listen(0, "127.0.0.1", resolve));
+  t.after(() => shop.close());
+  const server = await serving(t, programOf("durable-object"), { name: "ORDERS", className: "Orders" });
+  const order = async () => {
+    const body = JSON.stringify({ url: `http://127.0.0.1:${shop.address().port}/orders`, basket: 7 });
+    return (await fetch(server.url, { method: "POST", body })).text();
+  };
+  assert.equal(await order(), "pending");
+  while (keys.length === 0) await pause(20);
+  await server.kill();
+  isBusy = false;
+  await server.start();
+  for (let tries = 0; (await order()) !== "answered"; tries++) {
+    assert.ok(tries < 100, `it was sent ${keys.length} times`);
+    await pause(100);
+  }
+  assert.ok(keys.length >= 2);
+  assert.equal(new Set(keys).size, 1);
 });
