@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { KeyledgerError } from "./errors.js";
@@ -83,11 +83,33 @@ function unavailable(error: unknown): KeyledgerError {
   return new KeyledgerError("unavailable", `not available right now: ${(error as Error).message}`);
 }
 
+/** Deno wants leave to read all of the environment where none is given, and hands it on all the same. */
+const ENVIRONMENT = "Deno" in globalThis ? { env: {} } : {};
+
+const MISSING = "the program flock (of util-linux) is not there; install it";
+const FORBIDDEN =
+  "this process may not run the program flock; let it (Deno: --allow-run=flock --allow-env=NODE_V8_COVERAGE; Node: --allow-child-process)";
+
 /** Node has no call for it: the program `flock` locks what it inherits, and the lock stays with the open file. */
 function lock(fd: number): void {
-  const { status, error } = spawnSync("flock", ["-x", "-n", "3"], { stdio: ["ignore", "ignore", "ignore", fd] });
-  if (status === 0) return;
-  if (status === 1 && !error) throw new KeyledgerError("already_open", ADVICE);
-  const why = "the file cannot be locked: the program flock (of util-linux) does not run here";
-  throw new KeyledgerError("unavailable", `${why}; install it, or say locking: "none" if nobody else opens the file`);
+  const ran = flock(fd);
+  if (ran?.status === 0) return;
+  if (ran?.status === 1) throw new KeyledgerError("already_open", ADVICE);
+  const why = `the file cannot be locked: ${whyNot(ran)}, or say locking: "none" if nobody else opens the file`;
+  throw new KeyledgerError("unavailable", why);
+}
+
+/** Null: this process may not run a program. */
+function flock(fd: number): SpawnSyncReturns<Buffer> | null {
+  try {
+    return spawnSync("flock", ["-x", "-n", "3"], { stdio: ["ignore", "ignore", "ignore", fd], ...ENVIRONMENT });
+  } catch {
+    return null;
+  }
+}
+
+function whyNot(ran: SpawnSyncReturns<Buffer> | null): string {
+  if (ran?.error) return (ran.error as NodeJS.ErrnoException).code === "ENOENT" ? MISSING : `the program flock does not run (${ran.error.message})`;
+  // Where Deno does not let it run, it tells nothing at all.
+  return typeof ran?.status === "number" ? `the program flock has ended with ${ran.status}; put the file elsewhere` : FORBIDDEN;
 }

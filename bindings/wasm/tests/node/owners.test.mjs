@@ -1,13 +1,14 @@
 // One process, and one thread of it, has a file; a panic stays with the ledger that it happened in.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import cluster from "node:cluster";
 import { once } from "node:events";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
-import { folder, kit } from "./kit.mjs";
+import { folder, kit, scratch } from "./kit.mjs";
 
 const { Fingerprint, Ledger, MemoryStore, Operation } = kit;
 const CHILD = fileURLToPath(new URL("owners-child.mjs", import.meta.url));
@@ -85,4 +86,13 @@ test("whatever is wrong with the bytes of one ledger, the others of the instance
   }
   console.log(`${places.length} damaged images: ${JSON.stringify(met)}`);
   assert.ok(met.corrupt > 0, "no damage was met");
+});
+
+test("where the program flock is missing, or may not be run, the error says which", () => {
+  const program = 'import { Ledger } from "keyledger"; try { Ledger.openSync("flock.kl"); } catch (error) { console.log(error.code, error.message); }';
+  const said = (words, env) =>
+    execFileSync(process.execPath, [...words, "--input-type=module", "-e", program], { cwd: scratch, env, encoding: "utf8" });
+  assert.match(said([], { PATH: files }), /^unavailable .* flock \(of util-linux\) is not there; install it, or say locking: "none"/);
+  const [read, write] = ["--allow-fs-read=*", "--allow-fs-write=*"];
+  assert.match(said(["--no-warnings", "--experimental-permission", read, write], {}), /^unavailable .* may not run the program flock; .* --allow-child-process/);
 });

@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { folder, scratch } from "./kit.mjs";
 import { server } from "./outbox-kit.mjs";
-import { GUIDE, programsOf } from "./texts.mjs";
+import { GUIDE, blocksOf, programsOf } from "./texts.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 
@@ -70,6 +70,8 @@ const HERE = {
   memory: { words: [], code: (code) => FROM_FILES + code.replace("keyledger/memory", "./node_modules/keyledger/dist/memory.js") },
 };
 const ELSEWHERE = ["browser", "durable-object"];
+/** What is no program: Deno's permissions are tried in Deno, the rest by tsc. */
+const NO_PROGRAMS = ["sh deno", "jsonc tsconfig", "ts "];
 
 /** Runs a program in a folder of the scratch project. */
 async function ran({ code, how }) {
@@ -92,6 +94,13 @@ for (const program of programsOf(GUIDE).filter(({ how }) => !ELSEWHERE.includes(
     await ran(program);
   });
 }
+
+test("there is no block in the guide that nobody runs", () => {
+  const kinds = new Set(blocksOf(GUIDE).map(({ language, how }) => `${language} ${how}`));
+  const run = [...Object.keys(HERE), ...ELSEWHERE, "continued"].map((how) => `js ${how}`);
+  assert.deepEqual([...kinds].sort(), [...run, ...NO_PROGRAMS].sort());
+  assert.equal(blocksOf(GUIDE).length * 2, GUIDE.match(/^```/gm).length);
+});
 
 test("a block of a text that is wrong is found", async () => {
   const [wrong, test, memory] = programsOf(

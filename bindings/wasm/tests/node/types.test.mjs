@@ -1,11 +1,12 @@
 // What TypeScript makes of the package, strictly: tests/types is compiled against the installed one.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scratch } from "./kit.mjs";
+import { GUIDE, blocksOf } from "./texts.mjs";
 
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const LIBRARIES = "es2024,esnext.disposable,dom,dom.iterable,dom.asynciterable";
@@ -16,4 +17,14 @@ test("what is written by the types compiles; what forgets a scope, an effect, a 
   cpSync(new URL("../types", import.meta.url), folder, { recursive: true });
   const files = readdirSync(folder).map((file) => join(folder, file));
   execFileSync(process.execPath, [TSC, ...WORDS, ...files], { cwd: scratch, stdio: "inherit" });
+});
+
+test("the lines of the guide for TypeScript compile with its settings, those of the package read strictly", () => {
+  const folder = join(scratch, "guide-types");
+  mkdirSync(folder, { recursive: true });
+  const [{ code: settings }] = blocksOf(GUIDE).filter(({ how }) => how === "tsconfig");
+  const program = blocksOf(GUIDE).filter(({ language }) => language === "ts").map(({ code }) => code);
+  writeFileSync(join(folder, "tsconfig.json"), settings);
+  writeFileSync(join(folder, "program.ts"), program.join("\n"));
+  execFileSync(process.execPath, [TSC, "--noEmit", "-p", folder], { cwd: scratch, stdio: "inherit" });
 });

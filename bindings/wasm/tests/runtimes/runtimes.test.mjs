@@ -1,10 +1,13 @@
-// Deno and Bun run every scenario and every vector.
+// Deno and Bun run every scenario and every vector; Deno's permissions are those of the guide.
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { scratch } from "../node/kit.mjs";
+import { GUIDE, blocksOf } from "../node/texts.mjs";
 
 const RUNNER = fileURLToPath(new URL("everything.mjs", import.meta.url));
 const TOOLS = join(process.env.KEYLEDGER_PACKAGING, "node_modules/.bin");
@@ -20,3 +23,18 @@ for (const [name, words] of Object.entries({ deno: ["run", "--quiet", "--allow-a
     assert.ok(core > 400 && http > 150 && vectors > 150);
   });
 }
+
+test("Deno opens a file with the permissions of the guide, and is told which of them is missing", () => {
+  const [{ code }] = blocksOf(GUIDE).filter(({ how }) => how === "deno");
+  const words = code.trim().split(/ +/);
+  assert.equal(words.shift(), "deno");
+  const program = 'import { Ledger } from "keyledger"; try { const ledger = await Ledger.open("deno.kl"); await ledger.close(); console.log("opened"); }';
+  writeFileSync(join(scratch, words.at(-1)), `${program} catch (error) { console.log(error.code, error.message); }`);
+  const said = (without) => {
+    const allowed = words.filter((word) => !word.startsWith(`--allow-${without}`));
+    const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
+    return spawnSync(join(TOOLS, "deno"), ["run", "--no-prompt", ...allowed.slice(1)], { cwd: scratch, env, encoding: "utf8" }).stdout;
+  };
+  assert.equal(said("nothing"), "opened\n");
+  for (const without of ["run", "env"]) assert.match(said(without), /^unavailable .* may not run the program flock; .*--allow-run=flock --allow-env=NODE_V8_COVERAGE/);
+});
