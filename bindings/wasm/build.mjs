@@ -1,4 +1,4 @@
-// What tsc does not do: the form for `require`, which is one file, and its types.
+// What tsc does not do: the form for `require`, which is one file, and its types; and the licences, which npm packs from beside package.json alone.
 import { cpSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -21,3 +21,5 @@ await build({
 const types = readdirSync("dist", { recursive: true }).filter((name) => name.endsWith(".d.ts"));
 for (const name of types) cpSync(join("dist", name), join("dist/cjs", name));
 writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
+
+for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join("../..", name), name);
