@@ -1,6 +1,7 @@
 // A ledger that lives elsewhere, beside one of this thread: the public members of both, as the installed package's types have them.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -92,4 +93,16 @@ test("what lives elsewhere has the members of what is here, by the same names, w
   const unnamed = different.filter(([name]) => !(name in NOT_ALIKE));
   assert.deepEqual(unnamed, [], unnamed.map((one) => one.join("\n  ")).join("\n"));
   assert.deepEqual(different.map(([name]) => name).sort(), Object.keys(NOT_ALIKE).sort());
+});
+
+test("what returns a promise has a twin that ends in Sync, save what the README names", () => {
+  const readme = readFileSync(join(scratch, "node_modules/keyledger/README.md"), "utf8");
+  const [, said] = /Only what waits for others has none: (.*?)\./.exec(readme);
+  const isAwaited = (member) => /^(Promise|AsyncGenerator)</.test(words(checker.getTypeOfSymbol(member).getCallSignatures()[0]?.getReturnType() ?? checker.getAnyType()));
+  const alone = ["LedgerHandle", "Claim", "Outbox"].flatMap((name) => {
+    const members = checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(exported(name)));
+    const names = members.map((one) => one.name);
+    return members.filter((one) => !/^(#|__)/.test(one.name) && isAwaited(one) && !names.includes(`${one.name}Sync`)).map((one) => one.name);
+  });
+  assert.deepEqual(alone.sort(), Array.from(said.matchAll(/`(\w+)`/g), ([, name]) => name).sort());
 });
