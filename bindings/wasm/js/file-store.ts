@@ -1,6 +1,19 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { closeSync, constants, fdatasyncSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { KeyledgerError } from "./errors.js";
 import type { Durability, Store } from "./store.js";
 
@@ -10,77 +23,224 @@ export type Locking = "flock" | "none";
 const ADVICE =
   "another process or handle has this ledger open; let one process have it (with cluster or pm2: the primary), or close it there";
 
-/** A file. While it is open, no other process can open it, whatever language it is written in. */
+/** How often a path may change under the opener, and how many left-over temporary files are passed over, before giving up. */
+const ATTEMPTS_MAX = 16;
+const TEMPORARY_NAMES_MAX = 1000;
+
+/** What a ledger's file begins with (docs/format.md): sixteen bytes, a version, and how far its creation has come. */
+const PAGE_BYTES = 4096;
+const MAGIC = Buffer.from("keyledger\0\0\0\0\0\0\0");
+const STAGE_AT = 20;
+const CREATING = 1;
+
+/**
+ * A file. While it is open, no other process can open it, whatever language it is written in. One that is not there is made under a
+ * temporary name, and has its own as soon as a ledger is on it (P5).
+ */
 export class FileStore implements Store {
   readonly durability: Durability = "persisted";
   readonly #path: string;
   readonly #locking: Locking;
-  #fd = -1;
+  #fd: number | null;
+  /** Its name until it is a whole ledger. */
+  #temporary: string | null = null;
+  #isBeaten = false;
 
   /** @param locking `none` only where something else sees to it that nobody opens the file twice: two writers damage it. */
   constructor(path: string, locking: Locking = "flock") {
+    if (locking !== "flock" && locking !== "none") {
+      throw new KeyledgerError("invalid_argument", `locking is "flock" or "none"; not ${shown(locking)}`);
+    }
     this.#path = path;
     this.#locking = locking;
-    this.open();
+    if (isThere(path)) {
+      this.#fd = opened(path, locking);
+    } else {
+      [this.#temporary, this.#fd] = made(path, locking);
+    }
   }
 
+  /** Opens the file that is at the path, and makes none. */
   open(): void {
-    const fd = opened(this.#path);
-    try {
-      if (this.#locking === "flock") lock(fd);
-    } catch (error) {
-      closeSync(fd);
-      throw error;
+    this.#fd ??= opened(this.#path, this.#locking);
+  }
+
+  /** The path leads to this file: a new one gets its name. @internal */
+  named(): void {
+    if (this.#temporary === null) {
+      if (!isAt(this.#path, this.#held)) throw new KeyledgerError("unavailable", "another file is at the path by now");
+      return;
     }
-    this.#fd = fd;
+    try {
+      linkSync(this.#temporary, this.#path);
+    } catch (error) {
+      this.#isBeaten = codeOf(error) === "EEXIST";
+      throw this.#isBeaten ? new KeyledgerError("unavailable", "another has made this ledger meanwhile; open it again") : unnamed(error);
+    } finally {
+      this.#removeTemporary();
+    }
+    syncFolder(this.#path);
+  }
+
+  /** Whether another was first to make a ledger at the path. @internal */
+  get isBeaten(): boolean {
+    return this.#isBeaten;
+  }
+
+  get #held(): number {
+    if (this.#fd === null) throw new KeyledgerError("closed", "the file is closed; open the ledger again");
+    return this.#fd;
   }
 
   length(): number {
-    return fstatSync(this.#fd).size;
+    return fstatSync(this.#held).size;
   }
   read(offset: number, into: Uint8Array): void {
-    for (let done = 0; done < into.length; ) {
-      const count = readSync(this.#fd, into, done, into.length - done, offset + done);
-      if (count === 0) throw new RangeError("a read behind the end of the file");
-      done += count;
-    }
+    if (readInto(this.#held, offset, into) < into.length) throw new RangeError("a read behind the end of the file");
   }
   write(offset: number, bytes: Uint8Array): void {
     for (let done = 0; done < bytes.length; ) {
-      done += writeSync(this.#fd, bytes, done, bytes.length - done, offset + done);
+      done += writeSync(this.#held, bytes, done, bytes.length - done, offset + done);
     }
   }
   setLength(length: number): void {
-    ftruncateSync(this.#fd, length);
+    ftruncateSync(this.#held, length);
   }
   sync(): void {
-    fdatasyncSync(this.#fd);
+    fdatasyncSync(this.#held);
   }
   close(): void {
-    closeSync(this.#fd);
+    const fd = this.#fd;
+    this.#fd = null;
+    if (fd !== null) closeSync(fd);
+    this.#removeTemporary();
+  }
+
+  #removeTemporary(): void {
+    if (this.#temporary !== null) rmSync(this.#temporary, { force: true });
+    this.#temporary = null;
   }
 }
 
-/** Makes the file where there is none, and its name durable. */
-function opened(path: string): number {
-  try {
-    return openSync(path, constants.O_RDWR);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unavailable(error);
+/** A new file beside the path, locked: nobody opens it by that name. */
+function made(path: string, locking: Locking): [temporary: string, fd: number] {
+  for (let at = 0; at < TEMPORARY_NAMES_MAX; at++) {
+    const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${at}.new`);
+    try {
+      const fd = openSync(temporary, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
+      return [temporary, orClosed(fd, () => locked(fd, locking), () => rmSync(temporary, { force: true }))];
+    } catch (error) {
+      if (codeOf(error) !== "EEXIST") throw error instanceof KeyledgerError ? error : unavailable(error);
+    }
   }
+  throw new KeyledgerError("unavailable", "the folder is full of unfinished ledgers; remove what ends in .new");
+}
+
+/** The file at the path, locked, if a ledger can be in it: nothing is made, and nothing is changed. */
+function opened(path: string, locking: Locking): number {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    if (!statOf(path).isFile()) throw wrong(path, "what is there is not a file");
+    const fd = orUnavailable(() => openSync(path, constants.O_RDWR));
+    const isIt = orClosed(fd, () => {
+      locked(fd, locking);
+      // It may have been replaced between opening and locking: then the lock is on one that nobody can find.
+      if (!isAt(path, fd)) return false;
+      refuseUnfinished(path, fd);
+      syncFolder(path);
+      return true;
+    });
+    if (isIt) return fd;
+    closeSync(fd);
+  }
+  throw new KeyledgerError("unavailable", "the file is being replaced again and again");
+}
+
+/** I9: who opens a store without a name takes these for a creation that was cut short, and starts it over. Here files come whole (P5). */
+function refuseUnfinished(path: string, fd: number): void {
+  const { size } = fstatSync(fd);
+  const page = new Uint8Array(Math.min(size, PAGE_BYTES));
+  const length = readInto(fd, 0, page);
+  if (length === 0) throw wrong(path, "the file is empty");
+  if (size <= PAGE_BYTES && page.every((byte) => byte === 0)) throw wrong(path, "the file is not a ledger");
+  const isOurs = length > STAGE_AT + 4 && MAGIC.equals(page.subarray(0, MAGIC.length));
+  if (isOurs && new DataView(page.buffer).getUint32(STAGE_AT) === CREATING) {
+    throw new KeyledgerError("corrupt", `${path}: its creation was cut short; nothing was changed, remove it if nothing was stored in it`);
+  }
+}
+
+/** How many bytes there were. */
+function readInto(fd: number, offset: number, into: Uint8Array): number {
+  for (let done = 0; done < into.length; ) {
+    const count = readSync(fd, into, done, into.length - done, offset + done);
+    if (count === 0) return done;
+    done += count;
+  }
+  return into.length;
+}
+
+/** Makes the names in the folder durable: also for who only opens, since the one who made the file may not have come so far. */
+function syncFolder(path: string): void {
+  // Windows keeps names in a log of its own and has no call for this.
+  if (process.platform === "win32") return;
   try {
-    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     const folder = openSync(dirname(path), constants.O_RDONLY);
-    fsyncSync(folder);
-    closeSync(folder);
-    return fd;
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  } catch (error) {
+    // A folder that may be passed through but not read cannot be synced by us.
+    if (codeOf(error) !== "EACCES") throw unavailable(error);
+  }
+}
+
+const statOf = (path: string) => orUnavailable(() => statSync(path, { bigint: true }));
+
+/** Whether the path leads to the open file. Throws `unavailable` where it leads nowhere. */
+function isAt(path: string, fd: number): boolean {
+  const [here, there] = [fstatSync(fd, { bigint: true }), statOf(path)];
+  return here.ino === there.ino && here.dev === there.dev;
+}
+
+function isThere(path: string): boolean {
+  return orUnavailable(() => statSync(path, { throwIfNoEntry: false })) !== undefined;
+}
+
+function orUnavailable<T>(call: () => T): T {
+  try {
+    return call();
   } catch (error) {
     throw unavailable(error);
   }
 }
 
+/** The answer of `use`, or what it throws once the file is closed. */
+function orClosed<T>(fd: number, use: () => T, cleared = () => {}): T {
+  try {
+    return use();
+  } catch (error) {
+    closeSync(fd);
+    cleared();
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+const shown = (value: unknown) => (typeof value === "string" ? JSON.stringify(value) : String(value));
+
 function unavailable(error: unknown): KeyledgerError {
   return new KeyledgerError("unavailable", `not available right now: ${(error as Error).message}`);
+}
+
+function wrong(path: string, why: string): KeyledgerError {
+  return new KeyledgerError("wrong_format", `${path}: ${why}; nothing was changed, choose another path`);
+}
+
+/** Node has no other call that gives a name and fails where it is taken. */
+function unnamed(error: unknown): KeyledgerError {
+  const why = `the new ledger cannot be put in place, which takes a hard link: ${(error as Error).message}`;
+  return new KeyledgerError("unavailable", `${why}; make it on a file system that has them`);
 }
 
 /** Deno wants leave to read all of the environment where none is given, and hands it on all the same. */
@@ -91,9 +251,10 @@ const FORBIDDEN =
   "this process may not run the program flock; let it (Deno: --allow-run=flock --allow-env=NODE_V8_COVERAGE; Node: --allow-child-process)";
 
 /** Node has no call for it: the program `flock` locks what it inherits, and the lock stays with the open file. */
-function lock(fd: number): void {
+function locked(fd: number, locking: Locking): number {
+  if (locking === "none") return fd;
   const ran = flock(fd);
-  if (ran?.status === 0) return;
+  if (ran?.status === 0) return fd;
   if (ran?.status === 1) throw new KeyledgerError("already_open", ADVICE);
   const why = `the file cannot be locked: ${whyNot(ran)}, or say locking: "none" if nobody else opens the file`;
   throw new KeyledgerError("unavailable", why);

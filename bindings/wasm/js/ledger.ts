@@ -61,6 +61,7 @@ export class LedgerHandle {
     const guarded = new GuardedStore(store);
     try {
       this.#native = new NativeLedger(guarded, host, options.maxResponseBytes, options.cacheBytes);
+      guarded.named();
     } catch (error) {
       guarded.end();
       throw error;

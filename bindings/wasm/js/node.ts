@@ -17,6 +17,9 @@ useErrors();
 /** Nothing to wait for: here the module is loaded by the import. */
 export async function load(): Promise<void> {}
 
+/** How often another may be first to make a ledger before its opener gives up. */
+const ATTEMPTS_MAX = 16;
+
 /** How a ledger is opened in Node. */
 export interface OpenOptions extends LedgerOptions {
   /** `none` only where something else sees to it that nobody opens the file twice. */
@@ -30,7 +33,15 @@ export class Ledger extends LedgerHandle {
   /** Opens the ledger file, or makes it, for this process alone. */
   static openSync(path: string | URL, options: OpenOptions = {}): Ledger {
     const name = typeof path === "string" ? path : fileURLToPath(path);
-    return Ledger.on(new FileStore(name, options.locking), options);
+    for (let attempt = 1; ; attempt++) {
+      const store = new FileStore(name, options.locking);
+      try {
+        return Ledger.on(store, options);
+      } catch (error) {
+        // Whoever loses the race to make it opens the winner's (P5).
+        if (!store.isBeaten || attempt === ATTEMPTS_MAX) throw error;
+      }
+    }
   }
   static async open(path: string | URL, options?: OpenOptions): Promise<Ledger> {
     return Ledger.openSync(path, options);

@@ -5,7 +5,7 @@ export type Durability = "persisted" | "best_effort" | "ephemeral";
 
 /**
  * What a platform brings: a growing array of bytes that can be synced. Every method is synchronous, and throws when it cannot do its
- * work. One ledger has a store for itself, and calls `close` once.
+ * work. A store object belongs to one ledger, once: whoever gives it to a second one is told `already_open`, or `closed`.
  */
 export interface Store {
   /** What a crash, a full disk or a browser in need of space may do to what was synced. */
@@ -28,6 +28,8 @@ export interface Store {
   readonly opensLater?: boolean;
   /** All of it as one value, where the store can tell it. */
   snapshot?(): Uint8Array;
+  /** Called when there is a whole ledger on it, and before that is read anew: others have to find it where this store is. @internal */
+  named?(): void;
 }
 
 /** Where the time comes from. */
@@ -60,6 +62,11 @@ export interface NativeClosure {
   run(call: (words: unknown[]) => unknown): unknown;
 }
 
+/** Who has, or has had, a store. */
+const HOLDERS = new WeakMap<Store, GuardedStore>();
+
+const closed = () => new KeyledgerError("closed", "the ledger is closed; open it again");
+
 /** A store that refuses everything when its ledger is closed, so that a handle which nobody has any more can do nothing to a file. */
 export class GuardedStore implements Store {
   readonly #store: Store;
@@ -69,13 +76,20 @@ export class GuardedStore implements Store {
   #isOver = false;
 
   constructor(store: Store) {
+    const holder = HOLDERS.get(store);
+    if (holder) throw holder.#isOver ? closed() : new KeyledgerError("already_open", "another ledger has this store; give each its own");
+    HOLDERS.set(store, this);
     this.#store = store;
     this.durability = store.durability;
   }
 
   get #open(): Store {
-    if (!this.#isHeld) throw new Error("the store is closed");
+    if (this.#isOver) throw closed();
+    if (!this.#isHeld) throw new KeyledgerError("suspended", "the ledger is suspended; call resume first");
     return this.#store;
+  }
+  named(): void {
+    this.#store.named?.();
   }
 
   /** Whoever opens a store anew asks for its length first. */
@@ -102,7 +116,7 @@ export class GuardedStore implements Store {
   }
   open(): void {
     if (this.#mayOpen()) {
-      if (this.#store.opensLater) throw new Error("this store cannot be opened at once");
+      if (this.#store.opensLater) throw new KeyledgerError("invalid_argument", "this store cannot be opened at once; await resume()");
       void this.#store.open();
       this.#isHeld = true;
     }
@@ -114,11 +128,12 @@ export class GuardedStore implements Store {
     }
   }
   #mayOpen(): boolean {
-    if (this.#isOver) throw new Error("the ledger of this store is closed");
+    if (this.#isOver) throw closed();
     return !this.#isHeld;
   }
   /** Runs `reopen`, which closes and opens; a store that cannot be opened at once stays open meanwhile. */
   over(reopen: () => void): void {
+    if (this.#isHeld) this.named();
     this.#isKept = this.#store.opensLater ?? false;
     try {
       reopen();

@@ -11,8 +11,15 @@ const { Ledger, MemoryStore, OpfsStore } = kit;
 let made = 0;
 
 function inMemory() {
-  const store = new MemoryStore();
-  return { open: async (options) => Ledger.on(store, options) };
+  let store = new MemoryStore();
+  return {
+    open: async (options) => {
+      const bytes = bytesOf(store);
+      store = new MemoryStore();
+      store.write(0, bytes);
+      return Ledger.on(store, options);
+    },
+  };
 }
 
 function bytesOf(store) {
