@@ -161,12 +161,18 @@ impl Commits {
         work()
     }
 
-    /// The queue, to wait in; nothing where nobody leads: then the caller does, from now on. What the host was to commit is before it.
+    /// The queue, to wait in; nothing where nobody leads: then the caller does, from now on. What the host was to commit is before it,
+    /// and so is what more was queued as that ended: nobody else would, where there is one thread.
     fn queue_unless_leading(&self) -> Option<MutexGuard<'_, Queue>> {
-        self.commit_queued();
-        let mut queue = self.queue();
-        let is_led = std::mem::replace(&mut queue.leading, true);
-        is_led.then_some(queue)
+        loop {
+            self.commit_queued();
+            let mut queue = self.queue();
+            if self.host.is_some() && queue.pump == Pump::Called {
+                continue;
+            }
+            let is_led = std::mem::replace(&mut queue.leading, true);
+            return is_led.then_some(queue);
+        }
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

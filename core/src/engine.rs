@@ -250,12 +250,13 @@ impl Engine {
         self.home.is_elsewhere()
     }
 
-    /// Refuses calls in a forked child (P3), and from inside a closure that this ledger runs (G2).
+    /// Refuses calls in a forked child (P3), and from inside a closure that this ledger runs, or a disk that it calls (G2).
     fn check_outside(&self) -> Result<(), EngineError> {
         if self.is_elsewhere() {
             return Err(EngineError::Forked);
         }
-        if reentry::is_inside(self) { Err(EngineError::Reentrant) } else { Ok(()) }
+        let is_inside = reentry::is_inside(self) || self.store.is_calling_its_host();
+        if is_inside { Err(EngineError::Reentrant) } else { Ok(()) }
     }
 
     pub(crate) fn phase(&self) -> Phase {

@@ -1,10 +1,11 @@
 //! The ledger on every store it can stand on: in memory, on a file, on a disk that a host brings.
 
 use std::fs;
+use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock};
 
-use keyledger::{Decision, Error, ErrorCode, Fingerprint, Key, Ledger, Operation, Response, Scope};
+use keyledger::{Decision, Disk, Error, ErrorCode, Fingerprint, Key, KeyId, Ledger, Operation, Response, Scope};
 use keyledger_harness::disk::{Crash, FakeDisk};
 
 const CHARGE: Operation = Operation::repeatable("charge");
@@ -136,4 +137,69 @@ fn refused(path: &Path, bytes: &[u8]) -> ErrorCode {
     let error = Ledger::open(path).expect_err("it is refused");
     assert!(fs::read(path).expect("its bytes") == bytes, "the file was changed: {error}");
     error.code()
+}
+
+/// A host's disk that calls back into the ledger that it keeps.
+#[derive(Debug, Clone, Default)]
+struct CallsBack {
+    disk: FakeDisk,
+    ledger: Arc<OnceLock<Ledger>>,
+    told: Arc<Mutex<Vec<ErrorCode>>>,
+}
+
+impl CallsBack {
+    fn call_back(&self) {
+        let Some(ledger) = self.ledger.get() else { return };
+        let calls = [
+            ask(ledger, "from inside").map(drop),
+            ledger
+                .inspect(&KeyId::new(Scope::single(), "charge", Key::new("k").expect("a key")).expect("an id"))
+                .map(drop),
+            ledger.transaction(|_| Ok(())).map(drop),
+            ledger.reopen(),
+            ledger.close(),
+        ];
+        let codes = calls.into_iter().map(|call| call.expect_err("it could only wait for itself").code());
+        self.told.lock().expect("nobody panics").extend(codes);
+    }
+}
+
+impl Disk for CallsBack {
+    fn len(&self) -> io::Result<u64> {
+        self.disk.len()
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.disk.read(offset, out)
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.call_back();
+        self.disk.write(offset, data)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.disk.set_len(len)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.call_back();
+        self.disk.sync()
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.disk.close()
+    }
+}
+
+#[test]
+fn g2_a_disk_that_calls_back_into_its_ledger_is_refused_and_the_call_goes_on() {
+    let disk = CallsBack::default();
+    let ledger = Ledger::builder().cache_bytes(1 << 20).open_disk(Arc::new(disk.clone())).expect("a ledger");
+    disk.ledger.set(ledger).expect("the first");
+    let ledger = disk.ledger.get().expect("there is one");
+    complete(ledger, "outer").expect("it completes");
+    assert_replays(ledger, "outer");
+    let told = std::mem::take(&mut *disk.told.lock().expect("nobody panics"));
+    assert!(told.len() >= 5 && told.iter().all(|code| *code == ErrorCode::Reentrant), "{told:?}");
 }

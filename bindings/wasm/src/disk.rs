@@ -14,7 +14,7 @@ extern "C" {
     pub type Store;
 
     #[wasm_bindgen(method, catch)]
-    fn length(this: &Store) -> Result<f64, JsValue>;
+    fn length(this: &Store) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method, catch)]
     fn read(this: &Store, offset: f64, into: &mut [u8]) -> Result<(), JsValue>;
@@ -43,7 +43,9 @@ impl JsDisk {
 
 impl Disk for JsDisk {
     fn len(&self) -> io::Result<u64> {
-        self.0.length().map(whole).map_err(io_error)
+        let told = self.0.length().map_err(io_error)?;
+        let length = told.as_f64().filter(|length| length.is_finite() && *length >= 0.0);
+        length.map(whole).ok_or_else(|| io::Error::other("the store's length is no number of bytes"))
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {

@@ -19,15 +19,15 @@ extern "C" {
     pub type Host;
 
     /// Milliseconds since 1970-01-01 UTC.
-    #[wasm_bindgen(method, js_name = wallMs)]
-    fn wall_ms(this: &Host) -> f64;
+    #[wasm_bindgen(method, catch, js_name = wallMs)]
+    fn wall_ms(this: &Host) -> Result<JsValue, JsValue>;
 
     /// Milliseconds since some instant; never falls.
-    #[wasm_bindgen(method, js_name = monotonicMs)]
-    fn monotonic_ms(this: &Host) -> f64;
+    #[wasm_bindgen(method, catch, js_name = monotonicMs)]
+    fn monotonic_ms(this: &Host) -> Result<JsValue, JsValue>;
 
-    #[wasm_bindgen(method, js_name = fillRandom)]
-    fn fill_random(this: &Host, bytes: &mut [u8]);
+    #[wasm_bindgen(method, catch, js_name = fillRandom)]
+    fn fill_random(this: &Host, bytes: &mut [u8]) -> Result<(), JsValue>;
 
     /// Sees to it that `commitQueued` is called soon.
     /// Calls `wake` once, when the time has passed.
@@ -39,8 +39,8 @@ extern "C" {
     fn call_off(this: &Host, timer: &JsValue);
 
     /// How long to wait for a span of its clock to pass.
-    #[wasm_bindgen(method, js_name = sleepMs)]
-    fn sleep_ms(this: &Host, span: f64) -> f64;
+    #[wasm_bindgen(method, catch, js_name = sleepMs)]
+    fn sleep_ms(this: &Host, span: f64) -> Result<JsValue, JsValue>;
 
     #[wasm_bindgen(method, js_name = callSoon)]
     fn call_soon(this: &Host, commit: &Function);
@@ -88,25 +88,29 @@ impl Drop for Timer {
 
 impl Clock for JsHost {
     fn sleep_for(&self, span: Duration) -> Duration {
-        Duration::try_from_secs_f64(self.0.sleep_ms(span.as_secs_f64() * 1000.0) / 1000.0).unwrap_or(span)
+        let told = self.0.sleep_ms(span.as_secs_f64() * 1000.0).ok().and_then(|told| told.as_f64());
+        told.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok()).unwrap_or(span)
     }
 
     fn wall_ms(&self) -> u64 {
-        whole(self.0.wall_ms())
+        instant(&self.0.wall_ms())
     }
 
     fn monotonic_ms(&self) -> u64 {
-        whole(self.0.monotonic_ms())
+        instant(&self.0.monotonic_ms())
     }
 }
 
 impl Entropy for JsHost {
     fn fill(&self, bytes: &mut [u8]) {
-        self.0.fill_random(bytes);
+        assert!(self.0.fill_random(bytes).is_ok(), "the host has no randomness");
     }
 }
 
+/// What a clock told. One that throws, or tells what is no number, has no time to go on with: a panic of ours ends the call in good order,
+/// and an exception that passes through would not.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are small and never negative")]
-fn whole(ms: f64) -> u64 {
-    ms as u64
+fn instant(told: &Result<JsValue, JsValue>) -> u64 {
+    let ms = told.as_ref().ok().and_then(JsValue::as_f64);
+    ms.expect("the host's clock tells no number of milliseconds") as u64
 }

@@ -260,3 +260,17 @@ fn where_the_host_commits_futures_share_a_sync_and_blocking_calls_come_after_the
     commits.commit_queued();
     assert_eq!(count(), (2, 3), "there was nothing left to do");
 }
+
+#[test]
+fn where_the_host_commits_a_blocking_call_waits_for_nobody_whatever_futures_leave_behind() {
+    let store = Counting::behind(Counter::default());
+    let commits = Commits::new(store.clone(), Some(Arc::new(|| ())));
+    // What was granted to a future that is gone is given back as its commit ends: that queues more.
+    let behind = commits.clone();
+    drop(commits.submit(put(b"granted"), move |_| drop(behind.submit(put(b"given back"), |_| ()))));
+    // And more of them than one commit takes.
+    let many: Vec<_> = (0..2 * super::BATCH_MAX).map(|_| commits.submit(put(b"one of many"), |_| ())).collect();
+    assert!(matches!(commits.call(put(b"call"), |_| ()), Ended::Stored(())));
+    assert!(has(&*store, b"given back"));
+    assert!(many.iter().all(|ticket| matches!(ticket.poll(Waker::noop()), Some(Ended::Stored(())))));
+}

@@ -8,6 +8,7 @@
 mod crc;
 pub(crate) mod disk;
 mod health;
+mod host_disk;
 #[cfg(not(target_arch = "wasm32"))]
 mod lock;
 mod log;
@@ -216,6 +217,11 @@ pub(crate) trait Store: Send + Sync {
 
     /// Whether every commit is refused, since the file shall stay as it is.
     fn is_only_looked_at(&self) -> bool {
+        false
+    }
+
+    /// Whether this thread is inside of a call of a disk that the host has brought.
+    fn is_calling_its_host(&self) -> bool {
         false
     }
 

@@ -44,6 +44,7 @@ pub(crate) use self::engine::StoreOptions;
 use self::front::Front;
 use self::witness::Doubts;
 use super::disk::Disk;
+use super::host_disk::HostDisk;
 use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Turn, Writes};
 
 /// A ledger file, or a disk in its place.
@@ -82,7 +83,7 @@ enum Origin {
     /// A file that is only looked at.
     #[cfg(not(target_arch = "wasm32"))]
     LookedAt(PathBuf),
-    Disk(Arc<dyn Disk>),
+    Disk(Arc<HostDisk>),
 }
 
 #[derive(Debug)]
@@ -138,7 +139,8 @@ impl RedbStore {
 
     /// Opens the ledger on `disk`; on an empty one, or one on which that was cut short, it is created.
     pub(crate) fn open_disk(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<RedbStore, OpenError> {
-        let opened = Arc::clone(&disk);
+        let disk = HostDisk::of(disk);
+        let opened: Arc<dyn Disk> = disk.clone();
         RedbStore::start(Origin::Disk(disk), options, |doubts| {
             Ok(Box::new(open::open_or_create_on(&opened, options, doubts)?))
         })
@@ -171,7 +173,10 @@ impl RedbStore {
             Origin::SharedFile(path) => path::share_again(path, self.cache_bytes, known),
             #[cfg(not(target_arch = "wasm32"))]
             Origin::LookedAt(path) => path::look_at(path, self.cache_bytes, Some(self.creation_id)),
-            Origin::Disk(disk) => Ok(Box::new(open::open_again_on(disk, self.cache_bytes, known)?)),
+            Origin::Disk(disk) => {
+                let disk: Arc<dyn Disk> = disk.clone();
+                Ok(Box::new(open::open_again_on(&disk, self.cache_bytes, known)?))
+            }
         }
     }
 
@@ -276,6 +281,10 @@ impl Store for RedbStore {
     #[cfg(not(target_arch = "wasm32"))]
     fn is_only_looked_at(&self) -> bool {
         matches!(self.origin, Origin::LookedAt(_))
+    }
+
+    fn is_calling_its_host(&self) -> bool {
+        matches!(&self.origin, Origin::Disk(disk) if disk.is_calling())
     }
 
     fn copy_to(&self, snapshot: &dyn Snapshot, path: &Path, creation_id: CreationId) -> Result<(), OpenError> {
