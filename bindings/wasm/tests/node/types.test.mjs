@@ -1,7 +1,7 @@
 // What TypeScript makes of the package, strictly: tests/types is compiled against the installed one.
 
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -21,7 +21,8 @@ test("what is written by the types compiles; what forgets a scope, an effect, a 
 
 test("the lines of the guide for TypeScript compile with its settings, those of the package read strictly", () => {
   const folder = join(scratch, "guide-types");
-  mkdirSync(folder, { recursive: true });
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
   const [{ code: settings }] = blocksOf(GUIDE).filter(({ how }) => how === "tsconfig");
   const program = blocksOf(GUIDE).filter(({ language }) => language === "ts").map(({ code }) => code);
   writeFileSync(join(folder, "tsconfig.json"), settings);

@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { GUIDE, blocksOf } from "../node/texts.mjs";
 
 /** Where the tools are installed, and the projects are made. */
 const PLACE = process.env.KEYLEDGER_PACKAGING;
@@ -61,6 +62,18 @@ test("Node, by import", () => {
 test("Node, by require", () => {
   const program = `const { Fingerprint, Ledger, Operation } = require("keyledger"); (async () => {${LINES}})();`;
   assert.equal(run(project("node-cjs", { "main.js": program }), process.execPath, ["main.js"]), IN_MEMORY);
+});
+
+test("the lowest TypeScript that the guide names, with the guide's lines and settings", () => {
+  const [, lowest] = /TypeScript (\d+\.\d+) and later/.exec(GUIDE);
+  const [tsc, manifest] = ["bin/tsc", "package.json"].map((name) => join(PLACE, "node_modules/typescript-lowest", name));
+  assert.ok(JSON.parse(readFileSync(manifest, "utf8")).version.startsWith(`${lowest}.`));
+  const blocks = blocksOf(GUIDE);
+  const settings = blocks.find(({ how }) => how === "tsconfig").code;
+  const program = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
+  // Types of other packages, as Node's, have lowest versions of their own.
+  const folder = project("typescript", { "tsconfig.json": settings.replace('"strict"', '"types": [], "strict"'), "main.ts": program.join("\n") });
+  run(folder, process.execPath, [tsc, "--noEmit"]);
 });
 
 test("Bun", () => {
