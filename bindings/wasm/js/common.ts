@@ -27,7 +27,8 @@ export {
   deriveKey,
   deriveKeyFor,
 } from "./operation.js";
-export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn, Wishes } from "./outbox/outbox.js";
+export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn } from "./outbox/outbox.js";
+export type { Wishes } from "./outbox/wishes.js";
 export { Delivery, DeliveryOutcome, type OutcomeKind, Report } from "./outbox/delivery.js";
 export type { AnyTransport, DrainOptions, DrainProgress, Drained, Driver, DriverOptions, Transport } from "./outbox/driver.js";
 export {

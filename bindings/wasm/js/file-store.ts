@@ -130,7 +130,7 @@ function made(path: string, locking: Locking): [temporary: string, fd: number] {
       const fd = openSync(temporary, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
       return [temporary, orClosed(fd, () => locked(fd, locking), () => rmSync(temporary, { force: true }))];
     } catch (error) {
-      if (codeOf(error) !== "EEXIST") throw error instanceof KeyledgerError ? error : unavailable(error);
+      if (codeOf(error) !== "EEXIST") throw error instanceof KeyledgerError ? error : unavailable(error, "; its folder must exist: make it first");
     }
   }
   throw new KeyledgerError("unavailable", "the folder is full of unfinished ledgers; remove what ends in .new");
@@ -229,8 +229,9 @@ function orClosed<T>(fd: number, use: () => T, cleared = () => {}): T {
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
 const shown = (value: unknown) => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
-function unavailable(error: unknown): KeyledgerError {
-  return new KeyledgerError("unavailable", `not available right now: ${(error as Error).message}`);
+function unavailable(error: unknown, instead = ""): KeyledgerError {
+  const mayNot = codeOf(error) === "EACCES" ? "; this process must be allowed to read and write there" : instead;
+  return new KeyledgerError("unavailable", `not available right now: ${(error as Error).message}${mayNot}`);
 }
 
 function wrong(path: string, why: string): KeyledgerError {

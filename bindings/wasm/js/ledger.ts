@@ -1,12 +1,12 @@
 import { Claim } from "./claim.js";
 import { type Decision, decided } from "./decision.js";
-import { KeyledgerError } from "./errors.js";
-import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing, refuseText } from "./native/keyledger.js";
-import type { Fingerprint, KeyId, Operation } from "./operation.js";
+import { type Names, checkRange, checkText, kindOf, onlyKnown, refused } from "./door.js";
+import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing } from "./native/keyledger.js";
+import { type Fingerprint, type KeyId, type Operation, declared, taken } from "./operation.js";
 import { Outbox } from "./outbox/outbox.js";
 import type { OutboxSettings } from "./outbox/settings.js";
-import { type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
-import { type Answer, type Bytes, type NativeResponse, StoredResponse, kindOf, toBytes } from "./response.js";
+import { FILTER, type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
+import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 import { type ErrorMeans, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
@@ -25,6 +25,9 @@ export interface LedgerOptions {
   cacheBytes?: number;
 }
 
+/** Of every platform's ledger. */
+const OPTIONS: Names<LedgerOptions & { clock: unknown; locking: unknown }> = { maxResponseBytes: true, cacheBytes: true, clock: true, locking: true };
+
 /** What a `begin` may carry. */
 export interface BeginOptions {
   /** For whoever recovers the record. */
@@ -34,6 +37,9 @@ export interface BeginOptions {
   /** Ends the wait; nothing is granted then. */
   signal?: AbortSignal;
 }
+
+/** Those of `run`, too. @internal */
+export const BEGIN_OPTIONS: Names<BeginOptions & { means: unknown }> = { memo: true, waitMs: true, signal: true, means: true };
 
 /** One of several begins. */
 export interface Begin extends Omit<BeginOptions, "signal"> {
@@ -60,6 +66,7 @@ export class LedgerHandle {
   constructor(store: Store, host: Host, options: LedgerOptions = {}) {
     const guarded = new GuardedStore(store);
     try {
+      onlyKnown("a ledger", options, OPTIONS);
       this.#native = new NativeLedger(guarded, host, options.maxResponseBytes, options.cacheBytes);
       guarded.named();
     } catch (error) {
@@ -84,6 +91,7 @@ export class LedgerHandle {
     fingerprint: Fingerprint,
     options: BeginOptions = {},
   ): Promise<Decision> {
+    onlyKnown("begin", options, BEGIN_OPTIONS);
     options.signal?.throwIfAborted();
     const until = options.signal && aborted(options.signal);
     try {
@@ -102,6 +110,7 @@ export class LedgerHandle {
     fingerprint: Fingerprint,
     options: Omit<BeginOptions, "signal" | "waitMs"> = {},
   ): Decision {
+    onlyKnown("begin", options, BEGIN_OPTIONS);
     return decided(this.#native.beginSync(asked({ operation, scope, key, fingerprint, ...options })));
   }
 
@@ -133,7 +142,7 @@ export class LedgerHandle {
 
   /** The stored answer of a key, or null. Waits for nothing. */
   lookupSync(operation: Operation, scope: string, key: string): StoredResponse | null {
-    const found = this.#native.lookup(scope, operation.name, key) as NativeResponse | null;
+    const found = this.#native.lookup(scope, declared(operation).name, key) as NativeResponse | null;
     return found === null ? null : StoredResponse.ofNative(found);
   }
   async lookup(operation: Operation, scope: string, key: string): Promise<StoredResponse | null> {
@@ -156,7 +165,9 @@ export class LedgerHandle {
   async *list(filter: Filter = {}): AsyncGenerator<RecordView, void, void> {
     yield* this.listSync(filter);
   }
-  #listing({ state, scope, operation, key, newerThanMs, olderThanMs, pageSize }: Filter): NativeListing {
+  #listing(filter: Filter): NativeListing {
+    onlyKnown("a filter", filter, FILTER);
+    const { state, scope, operation, key, newerThanMs, olderThanMs, pageSize } = filter;
     return this.#native.listing(state, scope, operation, key, newerThanMs, olderThanMs, pageSize);
   }
 
@@ -183,10 +194,10 @@ export class LedgerHandle {
 
   /** Claims on at most `limit` records whose owners were lost. */
   recoverSync(operation: Operation, limit: number): Claim[] {
-    return (this.#native.recoverSync(operation.native, limit) as NativeClaim[]).map((claim) => new Claim(claim));
+    return (this.#native.recoverSync(declared(operation).native, limit) as NativeClaim[]).map((claim) => new Claim(claim));
   }
   async recover(operation: Operation, limit: number): Promise<Claim[]> {
-    return ((await this.#native.recover(operation.native, limit)) as NativeClaim[]).map((claim) => new Claim(claim));
+    return ((await this.#native.recover(declared(operation).native, limit)) as NativeClaim[]).map((claim) => new Claim(claim));
   }
 
   /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
@@ -263,6 +274,7 @@ export class LedgerHandle {
     return this.getSync(table, key);
   }
   scanSync(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Row[] {
+    checkRange(range);
     const to = range.to == null ? undefined : toBytes(range.to);
     return this.#native.scan(table, toBytes(range.from ?? ""), to, range.limit) as Row[];
   }
@@ -281,7 +293,7 @@ export class LedgerHandle {
   }
   /** Throws now what `begin` would throw for this operation. */
   declare(operation: Operation): void {
-    this.#native.declare(operation.native);
+    this.#native.declare(declared(operation).native);
   }
 
   /** All that is committed, under a checksum, of a ledger in memory: `Ledger.restore` makes a ledger of it again, anywhere. */
@@ -327,22 +339,14 @@ export class LedgerHandle {
 function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin): NativeBegin {
   checkText({ scope, key });
   const bytes = memo === undefined ? undefined : toBytes(memo);
-  return new NativeBegin(operation.native, scope, key, fingerprint.native, bytes, waitMs);
-}
-
-/** L1: half a surrogate pair is no text; the glue would make another character of it. */
-function checkText(parts: { scope: string; key: string }): void {
-  for (const [part, text] of [["scope", parts.scope], ["key", parts.key]] as const) {
-    if (typeof text !== "string") throw new KeyledgerError("invalid_key", `the ${part} is no text`);
-    if (/\p{Surrogate}/u.test(text)) refuseText(part);
-  }
+  return new NativeBegin(declared(operation).native, scope, key, taken(fingerprint).native, bytes, waitMs);
 }
 
 /** What a settlement needs besides its verb: an answer, for `park` a reason, for `release` nothing. @internal */
 export function settledWith(verb: Settlement, with_: Answer | undefined): [text: string, body: Uint8Array] {
   if (verb === "release") return ["", NOTHING];
   if (verb === "park" && typeof with_ === "string") return [with_, NOTHING];
-  if (verb === "park") throw new KeyledgerError("invalid_argument", `the reason to park is text; this is ${kindOf(with_)}`);
+  if (verb === "park") throw refused(`the reason to park is text; this is ${kindOf(with_)}`);
   const { mediaType, body } = StoredResponse.of(with_ as Answer);
   return [mediaType, body ?? NOTHING];
 }
@@ -359,5 +363,5 @@ export function foundOut(resolution: Exclude<Resolution, "not_done">): [verdict:
     if ("completed" in resolution) return ["completed", StoredResponse.of(resolution.completed)];
     if ("failed" in resolution) return ["failed", StoredResponse.of(resolution.failed)];
   }
-  throw new KeyledgerError("invalid_argument", 'a resolution is { completed: answer }, { failed: answer } or "not_done"');
+  throw refused('a resolution is { completed: answer }, { failed: answer } or "not_done"');
 }

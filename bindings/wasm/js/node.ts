@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { useErrors } from "./raised.js";
+import { type Names, onlyKnown } from "./door.js";
 import { FileStore, type Locking } from "./file-store.js";
 import { hostOf } from "./host.js";
 import { LedgerHandle, type LedgerOptions } from "./ledger.js";
@@ -28,10 +29,13 @@ export interface OpenOptions extends LedgerOptions {
   clock?: Clock;
 }
 
+const OPTIONS: Names<OpenOptions> = { maxResponseBytes: true, cacheBytes: true, locking: true, clock: true };
+
 /** A key ledger in one file, or in memory. */
 export class Ledger extends LedgerHandle {
   /** Opens the ledger file, or makes it, for this process alone. */
   static openSync(path: string | URL, options: OpenOptions = {}): Ledger {
+    onlyKnown("Ledger.open", options, OPTIONS);
     const name = typeof path === "string" ? path : fileURLToPath(path);
     for (let attempt = 1; ; attempt++) {
       const store = new FileStore(name, options.locking);

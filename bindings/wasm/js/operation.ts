@@ -1,5 +1,5 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
-import { KeyledgerError } from "./errors.js";
+import { type Names, kindOf, onlyKnown, refused } from "./door.js";
 import { type Bytes, toBytes } from "./response.js";
 
 /** Where the effect of an operation is. */
@@ -14,6 +14,8 @@ export interface OperationSettings {
   maxAttempts?: number;
 }
 
+const SETTINGS: Names<OperationSettings> = { leaseMs: true, retentionMs: true, tombstoneMs: true, rememberedForMs: true, maxAttempts: true };
+
 /** What is being done, declared once. */
 export class Operation {
   readonly name: string;
@@ -23,6 +25,7 @@ export class Operation {
   #native: NativeOperation | undefined;
 
   constructor(name: string, effect: Effect, settings: OperationSettings = {}) {
+    onlyKnown("an operation", settings, SETTINGS);
     this.name = name;
     this.effect = effect;
     this.settings = { ...settings };
@@ -57,6 +60,12 @@ export class Operation {
   get leaseMs(): number {
     return this.native.leaseMs;
   }
+}
+
+/** What was declared; else `invalid_argument`. @internal */
+export function declared(operation: Operation): Operation {
+  if (operation instanceof Operation) return operation;
+  throw refused(`an operation is declared, with Operation.repeatable("name"), atMostOnce or inLedger; this is ${kindOf(operation)}`);
 }
 
 /** Which members of a JSON body count, as JSON pointers (F4). */
@@ -116,11 +125,17 @@ export class Fingerprint {
   }
 }
 
+/** A fingerprint; else `invalid_argument`: there is no default for it. @internal */
+export function taken(fingerprint: Fingerprint): Fingerprint {
+  if (fingerprint instanceof Fingerprint) return fingerprint;
+  throw refused(`a fingerprint is made of the request, as by Fingerprint.ofJson(request), or is Fingerprint.unchecked(); this is ${kindOf(fingerprint)}`);
+}
+
 /** Every number of JavaScript's is a double. Text has to say so where it is long: `e0` after what looks like an exact integer. */
 function jsonOf(value: unknown): string {
   const text = JSON.stringify(value, (_, member: unknown) => {
     if (typeof member !== "number" || Number.isFinite(member)) return member;
-    throw new KeyledgerError("invalid_argument", `${member} is no number of JSON`);
+    throw refused(`${member} is no number of JSON`);
   });
   return (text ?? "").replace(/"(?:[^"\\]|\\.)*"|\d{16,}(?![\d.eE])/g, (token) => (token[0] === '"' ? token : `${token}e0`));
 }

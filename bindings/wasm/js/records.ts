@@ -1,3 +1,4 @@
+import type { Names } from "./door.js";
 import type { Step } from "./claim.js";
 import type { Effect, KeyId } from "./operation.js";
 import { type NativeResponse, StoredResponse } from "./response.js";
@@ -40,6 +41,9 @@ export interface Filter {
   /** How many are read at a time. */
   pageSize?: number;
 }
+
+/** @internal */
+export const FILTER: Names<Filter> = { state: true, scope: true, operation: true, key: true, newerThanMs: true, olderThanMs: true, pageSize: true };
 
 /** What was forgotten, and what was kept. */
 export interface Forgotten {

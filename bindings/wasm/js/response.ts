@@ -1,4 +1,4 @@
-import { KeyledgerError } from "./errors.js";
+import { kindOf, refused } from "./door.js";
 
 const TO_TEXT = new TextDecoder();
 const TO_BYTES = new TextEncoder();
@@ -15,15 +15,7 @@ export function isBytes(given: unknown): given is Uint8Array {
 export function toBytes(given: Bytes): Uint8Array {
   if (typeof given === "string") return TO_BYTES.encode(given);
   if (isBytes(given)) return given;
-  throw new KeyledgerError("invalid_argument", `${kindOf(given)} is neither text nor bytes; give a string or a Uint8Array`);
-}
-
-/** What it is, in words. @internal */
-export function kindOf(given: unknown): string {
-  if (given == null) return String(given);
-  if (typeof given !== "object") return `a ${typeof given}`;
-  const name: unknown = Object.getPrototypeOf(given)?.constructor?.name;
-  return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
+  throw refused(`${kindOf(given)} is neither text nor bytes; give a string or a Uint8Array`);
 }
 
 /** What a handler may answer: a response, text (`text/plain`) or bytes (`application/octet-stream`). */
@@ -50,12 +42,12 @@ export class StoredResponse {
   static of(answer: Answer): StoredResponse {
     if (answer instanceof StoredResponse) {
       if (answer.body !== null) return answer;
-      throw new KeyledgerError("invalid_argument", "the body of this response was over the limit, and is not kept: it cannot be stored again");
+      throw refused("the body of this response was over the limit, and is not kept: it cannot be stored again");
     }
     if (typeof answer === "string") return StoredResponse.text(answer);
     if (isBytes(answer)) return StoredResponse.bytes(answer);
     const advice = "StoredResponse.json(value) makes one of a value, StoredResponse.empty() one of nothing";
-    throw new KeyledgerError("invalid_argument", `an answer is a StoredResponse, text or bytes; this is ${kindOf(answer)}: ${advice}`);
+    throw refused(`an answer is a StoredResponse, text or bytes; this is ${kindOf(answer)}: ${advice}`);
   }
   static text(text: string): StoredResponse {
     return new StoredResponse("text/plain; charset=utf-8", text);
@@ -67,7 +59,7 @@ export class StoredResponse {
   static json(value: unknown): StoredResponse {
     const text: string | undefined = JSON.stringify(value);
     if (text !== undefined) return new StoredResponse("application/json", text);
-    throw new KeyledgerError("invalid_argument", `JSON has no word for ${kindOf(value)}; give null, or take StoredResponse.empty()`);
+    throw refused(`JSON has no word for ${kindOf(value)}; give null, or take StoredResponse.empty()`);
   }
   static empty(): StoredResponse {
     return new StoredResponse("application/octet-stream", new Uint8Array());

@@ -1,8 +1,9 @@
 import type { Decision } from "./decision.js";
+import { kindOf, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
 import type { Effect } from "./operation.js";
-import { type Answer, StoredResponse, kindOf } from "./response.js";
+import { type Answer, StoredResponse } from "./response.js";
 
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
 export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknown: string };
@@ -133,7 +134,7 @@ function understood(means: ErrorMeans, raised: unknown): [means: ErrorMeans, rai
   try {
     if (typeof means === "object" && means !== null && "final" in means) return [{ final: StoredResponse.of(means.final) }, raised];
     const words = '"by_effect", "not_done", { final: answer } or { unknown: reason }';
-    throw new KeyledgerError("invalid_argument", `means says ${words}; this is ${kindOf(means)}`);
+    throw refused(`means says ${words}; this is ${kindOf(means)}`);
   } catch (error) {
     return ["by_effect", Object.assign(error as Error, { cause: raised })];
   }

@@ -1,8 +1,10 @@
+import { checkRange } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
 import type { Outgoing } from "./outbox/http.js";
-import type { Enqueued, Outbox, Wishes } from "./outbox/outbox.js";
+import type { Enqueued, Outbox } from "./outbox/outbox.js";
+import type { Wishes } from "./outbox/wishes.js";
 import type { RemoteOutbox } from "./remote/outbox.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
@@ -43,6 +45,7 @@ export class Transaction {
     return this.#call(["get", table, toBytes(key)]) as Uint8Array | null;
   }
   scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Row[] {
+    checkRange(range);
     return this.#call(["scan", table, toBytes(range.from ?? ""), orNull(range.to), range.limit]) as Row[];
   }
   put(table: string, key: Bytes, value: Bytes): void {

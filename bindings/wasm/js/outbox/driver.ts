@@ -1,3 +1,4 @@
+import { onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { EntryCounts } from "./entry.js";
@@ -42,6 +43,11 @@ export interface DrainOptions {
   signal?: AbortSignal;
   /** Called at the beginning and as it goes; what that throws ends the drain and comes out of it. */
   onProgress?: (progress: DrainProgress) => void;
+}
+
+/** Of whoever sends, of a driver and of a drain. @internal */
+export function checkWork(options: DriverOptions & DrainOptions = {}): void {
+  onlyKnown("a driver", options, { inFlight: true, onError: true, untilMs: true, signal: true, onProgress: true });
 }
 
 /** What a drain has left. */
@@ -90,6 +96,7 @@ export class Driver {
 
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
   async drain(options: DrainOptions = {}): Promise<Drained> {
+    checkWork(options);
     options.signal?.throwIfAborted();
     const native = this.#native();
     const drain = async (tell: Tell) => (await native.drain(options.untilMs ?? 0, tell)) as Drained;

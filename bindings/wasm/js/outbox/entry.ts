@@ -1,3 +1,4 @@
+import type { Names } from "../door.js";
 import { httpOfStored } from "../http/route.js";
 import type { StoredResponse } from "../response.js";
 import type { EntryState, EntryView } from "./view.js";
@@ -9,6 +10,9 @@ export interface WaitOptions {
   /** Ends the wait, which then throws the signal's reason. */
   signal?: AbortSignal;
 }
+
+/** @internal */
+export const WAIT_OPTIONS: Names<WaitOptions> = { timeoutMs: true, signal: true };
 
 /** Who can wait for what comes of an entry. */
 interface Waiting {
@@ -60,6 +64,9 @@ export interface EntryFilter {
   olderThanMs?: number;
   pageSize?: number;
 }
+
+/** @internal */
+export const ENTRY_FILTER: Names<EntryFilter> = { scope: true, lane: true, operation: true, state: true, olderThanMs: true, pageSize: true };
 
 /** How many entries are in each state. */
 export type EntryCounts = Readonly<Record<EntryState, number>>;

@@ -1,3 +1,4 @@
+import { type Names, onlyKnown } from "../door.js";
 import { fieldsOf, flat } from "../http/answer.js";
 import { joined } from "../joined.js";
 import {
@@ -65,6 +66,20 @@ export interface FetchSettings extends PlainFetchSettings {
   signal?: AbortSignal;
 }
 
+/** @internal */
+export const FETCH_SETTINGS: Names<FetchSettings> = {
+  authorize: true,
+  identity: true,
+  classify: true,
+  credentials: true,
+  keyField: true,
+  secret: true,
+  timeoutMs: true,
+  answerBytesMax: true,
+  fetch: true,
+  signal: true,
+};
+
 /** Thrown by `authorize`: nobody is signed in. The lane is held until somebody is, or until it is resumed. */
 export class SignedOut extends Error {
   override readonly name = "SignedOut";
@@ -89,6 +104,7 @@ export class FetchTransport implements Transport {
   readonly #refused = new Map<string, { request: SentRequest; hash: string | null }>();
 
   constructor(settings: FetchSettings = {}) {
+    onlyKnown("FetchTransport", settings, FETCH_SETTINGS);
     this.#settings = settings;
   }
   /** @internal */
@@ -98,7 +114,8 @@ export class FetchTransport implements Transport {
 
   /** A request for `enqueue`, checked by this transport's `keyField` and `secret`. */
   request(parts: HttpRequestParts): HttpRequest {
-    return HttpRequest.of(parts, this.#settings);
+    const { keyField, secret } = this.#settings;
+    return HttpRequest.of(parts, { keyField, secret });
   }
 
   async send(delivery: Delivery): Promise<DeliveryOutcome> {

@@ -1,7 +1,7 @@
-import { KeyledgerError } from "../errors.js";
+import { type Names, kindOf, onlyKnown, refused } from "../door.js";
 import { flat } from "../http/answer.js";
 import { httpMediaType, httpRequest } from "../native/keyledger.js";
-import { type Bytes, isBytes, kindOf, toBytes } from "../response.js";
+import { type Bytes, isBytes, toBytes } from "../response.js";
 
 /** A request as its parts. */
 export interface HttpRequestParts {
@@ -39,9 +39,13 @@ export class HttpRequest {
    * @throws `invalid_argument` for credentials, the key's own field and the connection's fields among the headers, and for an address
    * that is no absolute http or https URL: nothing is stored of what is refused.
    */
-  static of({ method, url, headers, body }: HttpRequestParts, settings: HttpSettings = {}): HttpRequest {
+  static of(parts: HttpRequestParts, settings: HttpSettings = {}): HttpRequest {
+    const { method, url, headers, body } = parts;
     const { keyField, secret = [] } = settings;
-    if (typeof method !== "string") throw new KeyledgerError("invalid_argument", NO_REQUEST);
+    onlyKnown("HttpRequest.of", settings, SETTINGS);
+    onlyKnown("keyField", keyField, { name: true, isQuoted: true });
+    if (typeof method !== "string") throw refused(NO_REQUEST);
+    if (Object.getPrototypeOf(parts) === Object.prototype) onlyKnown("a request", parts, PARTS);
     const fields = flat(new Headers(headers));
     const address = String(url);
     const bytes = httpRequest(
@@ -63,12 +67,14 @@ export class HttpRequest {
   }
 }
 
+const SETTINGS: Names<HttpSettings> = { keyField: true, secret: true };
+const PARTS: Names<HttpRequestParts> = { method: true, url: true, headers: true, body: true };
 const NO_REQUEST = "a request is text, bytes, a fetch Request, an HttpRequest, or its parts: { method, url, headers, body }";
 
 function bodyOf(body: Bytes | null | undefined): Uint8Array {
   if (body == null || typeof body === "string" || isBytes(body)) return toBytes(body ?? "");
   const advice = "send JSON.stringify(value) of a value; whatever else fetch takes, await enqueue(new Request(url, { method, body })) takes too";
-  throw new KeyledgerError("invalid_argument", `the body of a request is text or bytes; this is ${kindOf(body)}: ${advice}`);
+  throw refused(`the body of a request is text or bytes; this is ${kindOf(body)}: ${advice}`);
 }
 
 /** What the outbox sends: a request over HTTP, or bytes or text that a transport of the caller's own understands. */
@@ -78,7 +84,7 @@ export type Outgoing = HttpRequest | HttpRequestParts | Bytes;
 export function stored(request: Outgoing, mediaType?: string): [mediaType: string, bytes: Uint8Array] {
   if (typeof request === "string") return [mediaType ?? "text/plain", toBytes(request)];
   if (isBytes(request)) return [mediaType ?? "application/octet-stream", request];
-  if (typeof request !== "object" || request === null) throw new KeyledgerError("invalid_argument", NO_REQUEST);
+  if (typeof request !== "object" || request === null) throw refused(NO_REQUEST);
   const made = request instanceof HttpRequest ? request : HttpRequest.of(request);
   return [httpMediaType(), made.bytes];
 }

@@ -1,43 +1,19 @@
-import { KeyledgerError } from "../errors.js";
+import { onlyKnown, refused } from "../door.js";
+import type { KeyledgerError } from "../errors.js";
 import type { LedgerHandle } from "../ledger.js";
 import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "../native/keyledger.js";
-import type { Fingerprint } from "../operation.js";
 import { type Answer, StoredResponse } from "../response.js";
 import { aborted } from "../waiting.js";
 import { Delivery, Report } from "./delivery.js";
-import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions } from "./driver.js";
-import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "./entry.js";
+import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions, checkWork } from "./driver.js";
+import { ENTRY_FILTER, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "./entry.js";
 import { type Outgoing, read, stored } from "./http.js";
 import { hasEnded, resultOf } from "./result.js";
 import { type OutboxSettings, wordsOf } from "./settings.js";
 import { type EntryView, shownEntry } from "./view.js";
+import { type Wishes, checkWishes } from "./wishes.js";
 
 const NOTHING = new Uint8Array();
-
-/** What is wanted of a request. */
-export interface Wishes {
-  /** Whose request it is. */
-  scope: string;
-  /** What is asked for. */
-  operation: string;
-  /**
-   * What the user wants ("pay cart 42"), so that asking again finds the same entry (O3). Give a purpose or a key: with neither,
-   * enqueueing it again is another request.
-   */
-  purpose?: string;
-  /** The caller's own key. Absent: a new UUIDv7. */
-  key?: string;
-  /** It must have been declared. Absent: `default`. */
-  lane?: string;
-  /** Of bytes and text; a request over HTTP has its own. */
-  mediaType?: string;
-  /** What tells this request from another under the same key or purpose. Absent: its media type and bytes. */
-  fingerprint?: Fingerprint;
-  /** It is cancelled unless it was sent by then: milliseconds since 1970-01-01 UTC. */
-  sendByAtMs?: number;
-  /** A new entry is wanted even if the purpose was answered before. */
-  evenIfAnswered?: boolean;
-}
 
 /** What `enqueue` answers. */
 export interface Enqueued {
@@ -121,6 +97,7 @@ export class Outbox {
 
   /** @internal */
   asked(request: Outgoing, wishes: Wishes): NativeEnqueue {
+    checkWishes(wishes);
     const { scope, operation, purpose, lane, key, fingerprint, sendByAtMs, evenIfAnswered = false } = wishes;
     const [mediaType, bytes] = stored(request, wishes.mediaType);
     const asked = new NativeEnqueue(
@@ -207,7 +184,9 @@ export class Outbox {
     yield* this.listSync(filter);
   }
   /** Those after that one, and where the next page begins; null: nowhere. @internal */
-  page({ scope, lane, operation, state, olderThanMs, pageSize }: EntryFilter, after?: number): { entries: Entry[]; next: number | null } {
+  page(filter: EntryFilter, after?: number): { entries: Entry[]; next: number | null } {
+    onlyKnown("a filter", filter, ENTRY_FILTER);
+    const { scope, lane, operation, state, olderThanMs, pageSize } = filter;
     const native: unknown = this.native.list(scope, lane, operation, state, olderThanMs, pageSize, after);
     const { entries, next } = native as { entries: unknown[]; next: number | null };
     return { entries: entries.map((one) => this.#shown(one)), next };
@@ -229,6 +208,7 @@ export class Outbox {
   }
   /** Waits until `isEnough(entry)` is true of the entry as it is, it is settled, or the time is up. */
   async waitUntil(id: number, isEnough: (entry: EntryView) => boolean, options: WaitOptions = {}): Promise<Entry> {
+    onlyKnown("a wait", options, WAIT_OPTIONS);
     const { timeoutMs = Infinity, signal } = options;
     let raised: { error: unknown } | undefined;
     const asks = (native: unknown) => {
@@ -336,6 +316,7 @@ export class Outbox {
    * ```
    */
   driver(scope: string, transport: AnyTransport, options?: DriverOptions): Driver {
+    checkWork(options);
     return new Driver(this, scope, transport, options);
   }
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
@@ -370,5 +351,5 @@ export function answerOf(resolution: Exclude<EntryResolution, string>): [isYes: 
     if ("answeredYes" in resolution) return [true, StoredResponse.of(resolution.answeredYes)];
     if ("answeredNo" in resolution) return [false, StoredResponse.of(resolution.answeredNo)];
   }
-  throw new KeyledgerError("invalid_argument", 'a resolution is { answeredYes: answer }, { answeredNo: answer }, "dead" or "resend"');
+  throw refused('a resolution is { answeredYes: answer }, { answeredNo: answer }, "dead" or "resend"');
 }

@@ -1,6 +1,7 @@
+import { onlyKnown } from "../door.js";
 import { KeyledgerError } from "../errors.js";
-import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, untilEnded } from "../outbox/driver.js";
-import { FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
+import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, untilEnded } from "../outbox/driver.js";
+import { FETCH_SETTINGS, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { Carrier, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
@@ -24,6 +25,7 @@ function plain(transport: RemoteTransport): PlainFetchSettings {
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === "function" || value instanceof AbortSignal) throw refused(name);
   }
+  onlyKnown("what sends", settings, FETCH_SETTINGS);
   return settings;
 }
 
@@ -45,6 +47,7 @@ export class RemoteDriver {
     this.#carrier = carrier;
     this.#settings = settings;
     this.#scope = scope;
+    checkWork(options);
     this.#transport = plain(transport);
     this.#options = options;
   }

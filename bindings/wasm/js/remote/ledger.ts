@@ -1,6 +1,7 @@
 import type { Decision } from "../decision.js";
-import { type Begin, type BeginOptions, type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
-import type { Fingerprint, KeyId, Operation } from "../operation.js";
+import { checkRange, onlyKnown } from "../door.js";
+import { BEGIN_OPTIONS, type Begin, type BeginOptions, type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
+import { type Fingerprint, type KeyId, type Operation, declared, taken } from "../operation.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
@@ -45,6 +46,7 @@ export class RemoteLedger {
     fingerprint: Fingerprint,
     options: BeginOptions = {},
   ): Promise<RemoteDecision> {
+    onlyKnown("begin", options, BEGIN_OPTIONS);
     const { memo, waitMs, signal } = options;
     signal?.throwIfAborted();
     const begin = asked(operation, scope, key, fingerprint);
@@ -91,7 +93,7 @@ export class RemoteLedger {
 
   /** The stored answer of a key, or null. */
   async lookup(operation: Operation, scope: string, key: string): Promise<StoredResponse | null> {
-    const found = await this.#call<PlainResponse | null>("lookup", plainOperation(operation), scope, key);
+    const found = await this.#call<PlainResponse | null>("lookup", plainOperation(declared(operation)), scope, key);
     return found && responseOf(found);
   }
   /** The record of a key id, or null. */
@@ -133,7 +135,7 @@ export class RemoteLedger {
 
   /** Claims on at most `limit` records whose owners were lost. */
   async recover(operation: Operation, limit: number): Promise<RemoteClaim[]> {
-    const claims = await this.#call<PlainClaim[]>("recover", plainOperation(operation), limit);
+    const claims = await this.#call<PlainClaim[]>("recover", plainOperation(declared(operation)), limit);
     return claims.map((claim) => new RemoteClaim(this.#carrier, claim, operation.leaseMs));
   }
   /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
@@ -171,6 +173,7 @@ export class RemoteLedger {
     return this.#call("get", table, toBytes(key));
   }
   async scan(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Promise<Row[]> {
+    checkRange(range);
     const to = range.to == null ? null : toBytes(range.to);
     return this.#call("scan", table, { from: toBytes(range.from ?? ""), to, limit: range.limit });
   }
@@ -185,7 +188,7 @@ export class RemoteLedger {
   }
   /** Throws now what `begin` would throw for this operation. */
   async declare(operation: Operation): Promise<void> {
-    await this.#call("declare", plainOperation(operation));
+    await this.#call("declare", plainOperation(declared(operation)));
   }
 
   /** After `poisoned` or `ambiguous`: has the store read anew, for all that have the ledger. */
@@ -202,10 +205,10 @@ export class RemoteLedger {
 }
 
 const asked = (operation: Operation, scope: string, key: string, fingerprint: Fingerprint): PlainBegin => [
-  plainOperation(operation),
+  plainOperation(declared(operation)),
   scope,
   key,
-  fingerprint.hex,
+  taken(fingerprint).hex,
 ];
 
 function plainResolution(resolution: Resolution): PlainResolution {

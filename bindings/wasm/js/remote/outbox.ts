@@ -1,11 +1,13 @@
+import { onlyKnown } from "../door.js";
 import type { DrainOptions, Drained, DriverOptions } from "../outbox/driver.js";
-import { Entry, type EntryFilter, type OutboxStats, type WaitOptions } from "../outbox/entry.js";
+import { Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
 import { KeyledgerError } from "../errors.js";
-import { type Cancel, type Enqueued, type EntryResolution, type Resumed, type Wishes, answerOf } from "../outbox/outbox.js";
+import { type Cancel, type Enqueued, type EntryResolution, type Resumed, answerOf } from "../outbox/outbox.js";
 import { hasEnded, resultOf } from "../outbox/result.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { EntryView } from "../outbox/view.js";
+import { type Wishes, checkWishes } from "../outbox/wishes.js";
 import type { StoredResponse } from "../response.js";
 import { anothers } from "../transaction.js";
 import { within } from "../waiting.js";
@@ -109,6 +111,7 @@ export class RemoteOutbox {
   }
   /** Waits until `isEnough(entry)` is true of the entry as it is, it is settled, or the time is up. */
   async waitUntil(id: number, isEnough: (entry: EntryView) => boolean, options: WaitOptions = {}): Promise<Entry> {
+    onlyKnown("a wait", options, WAIT_OPTIONS);
     const { timeoutMs = Infinity, signal } = options;
     signal?.throwIfAborted();
     if (!(timeoutMs >= 0)) throw new KeyledgerError("invalid_argument", `a span of ${Number(timeoutMs)} ms; it must be zero or more`);
@@ -202,7 +205,9 @@ export class RemoteOutbox {
 }
 
 /** With a key, so that the same entry is found when it has to be asked for again. */
-function plainEnqueue(request: Outgoing, { fingerprint, ...wishes }: Wishes): PlainEnqueue {
+function plainEnqueue(request: Outgoing, given: Wishes): PlainEnqueue {
+  checkWishes(given);
+  const { fingerprint, ...wishes } = given;
   const [mediaType, bytes] = stored(request, wishes.mediaType);
   const asked = { ...wishes, mediaType, key: wishes.key ?? newKey() };
   return [bytes, fingerprint ? { ...asked, fingerprint: fingerprint.hex ?? null } : asked];

@@ -1,0 +1,47 @@
+// What is checked before the native half is asked.
+
+import { KeyledgerError } from "./errors.js";
+import { refuseText } from "./native/keyledger.js";
+
+/** @internal */
+export const refused = (why: string) => new KeyledgerError("invalid_argument", why);
+
+/** What it is, in words. @internal */
+export function kindOf(given: unknown): string {
+  if (given == null) return String(given);
+  if (typeof given !== "object") return `a ${typeof given}`;
+  const name: unknown = Object.getPrototypeOf(given)?.constructor?.name;
+  return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
+}
+
+/** Thrown by the native half's glue, in which `build.mjs` puts it: what is no text would be read as bytes that are not there. @internal */
+export const noText = (given: unknown) => refused(`${kindOf(given)}, where text is expected`);
+
+/** Thrown by the glue where an object is not what it is taken for. @internal */
+export const noInstance = (given: unknown, wanted: { name: string }) =>
+  refused(`${kindOf(given)}, where a ${wanted.name.replace(/^Native/, "")} is expected: one that this copy of keyledger has made`);
+
+/** What an object may have, by name: the compiler sees to it that none is left out. @internal */
+export type Names<T> = { readonly [N in keyof Required<T>]: true };
+
+/** A slip in a name would be passed over in silence. @internal */
+export function onlyKnown(what: string, given: object | null | undefined, names: Readonly<Record<string, true>>): void {
+  if (given === undefined) return;
+  if (typeof given !== "object" || given === null) throw refused(`${what} takes an object of settings; this is ${kindOf(given)}`);
+  for (const name in given) {
+    if (!Object.hasOwn(names, name)) throw refused(`${what} has no setting ${name}; it has ${Object.keys(names).join(", ")}`);
+  }
+}
+
+/** L1: half a surrogate pair is no text; the glue would make another character of it. @internal */
+export function checkText(parts: { scope: string; key: string }): void {
+  for (const [part, text] of [["scope", parts.scope], ["key", parts.key]] as const) {
+    if (typeof text !== "string") throw new KeyledgerError("invalid_key", `the ${part} is text; this is ${kindOf(text)}`);
+    if (/\p{Surrogate}/u.test(text)) refuseText(part);
+  }
+}
+
+/** How many rows, and which. @internal */
+export function checkRange(range: { limit: number }): void {
+  if (typeof range?.limit !== "number") throw refused("a scan says how many rows at most: { from, to, limit }");
+}

@@ -1,0 +1,135 @@
+// Slips of whoever calls: each is told at once, with a code and with what to do, here and of a ledger that lives elsewhere.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { across } from "./border.mjs";
+import { folder, installed, kit } from "./kit.mjs";
+
+const { Batch, FetchTransport, Fingerprint, HttpRequest, Ledger, Operation, ScriptedTransport, deriveKey } = kit;
+const charge = Operation.repeatable("charge");
+const unchecked = () => Fingerprint.unchecked();
+const refused = (words) => ({ name: "KeyledgerError", code: "invalid_argument", message: words });
+const url = "https://bank.example/charges";
+const files = folder();
+
+/** Calls `f` with the ledger of this thread, and with one that lives elsewhere. */
+async function both(t, f) {
+  const { direct, remote } = across(t);
+  for (const ledger of [direct, remote]) await f(ledger);
+}
+
+/** What a call came to that may throw at once. */
+const called = async (call) => call();
+
+test("an operation and a fingerprint that are none are named (L2)", (t) =>
+  both(t, async (ledger) => {
+    const operation = refused(/^an operation is declared, .*; this is a string$/);
+    for (const call of [
+      () => ledger.begin("charge", "t", "k", unchecked()),
+      () => ledger.run("charge", "t", "k", unchecked(), () => "x"),
+      () => ledger.beginMany([{ operation: "charge", scope: "t", key: "k", fingerprint: unchecked() }]),
+      () => ledger.ask("charge", "t", "k", unchecked()),
+      () => ledger.lookup("charge", "t", "k"),
+      () => ledger.recover("charge", 1),
+      () => ledger.declare("charge"),
+    ]) await assert.rejects(called(call), operation, String(call));
+    const fingerprint = refused(/^a fingerprint is made of the request, .* this is undefined$/);
+    for (const call of [() => ledger.begin(charge, "t", "k"), () => ledger.ask(charge, "t", "k")]) await assert.rejects(called(call), fingerprint);
+    await assert.rejects(called(() => ledger.begin(charge, "t", "k", "f")), refused(/this is a string/));
+    await assert.rejects(called(() => ledger.begin(charge, "t", 5, unchecked())), { code: "invalid_key", message: /the key is text; this is a number/ });
+  }));
+
+test("a scan says how many rows at most", (t) =>
+  both(t, async (ledger) => {
+    for (const range of [undefined, null, {}, { limit: "5" }]) await assert.rejects(called(() => ledger.scan("t", range)), refused(/\{ from, to, limit \}/));
+  }));
+
+test("what a request is for is told by name", (t) =>
+  both(t, async (ledger) => {
+    const outbox = ledger.outbox();
+    const wishes = { scope: "u", operation: "o" };
+    for (const [given, words] of [
+      [undefined, /\{ scope, operation \}/],
+      ["u", /\{ scope, operation \}/],
+      [{ scope: "u" }, /^the operation of a request is text; this is undefined$/],
+      [{ ...wishes, purpose: 42 }, /^the purpose of a request is text; this is a number$/],
+      [{ ...wishes, lane: 1 }, /^the lane /],
+      [{ ...wishes, fingerprint: "f" }, /a fingerprint is made/],
+      [{ ...wishes, purpos: "cart" }, /^enqueue has no setting purpos; it has scope, operation, purpose,/],
+    ]) {
+      await assert.rejects(outbox.enqueue("x", given), refused(words));
+      await assert.rejects(ledger.apply(new Batch().enqueue(outbox, "x", given)), refused(words));
+    }
+    await assert.rejects(outbox.enqueue("x", { operation: "o" }), { code: "invalid_key", message: /the scope is text; this is undefined/ });
+    await assert.rejects(outbox.enqueue("x", { ...wishes, key: 7 }), { code: "invalid_key" });
+    assert.equal((await outbox.stats()).unsettled, 0);
+  }));
+
+test("a number where text is expected reads no memory that is not its own", async (t) => {
+  const { direct } = across(t);
+  const text = refused(/^a number, where text is expected$/);
+  const { claim } = direct.beginSync(charge, "t", "k", unchecked());
+  assert.throws(() => claim.deriveKey(5), text);
+  assert.throws(() => claim.parkSync(5), text);
+  assert.throws(() => deriveKey(5, "x"), text);
+  assert.throws(() => Operation.repeatable(5).leaseMs, text);
+  assert.throws(() => direct.applySync(new Batch().put(5, "a", "b")), text);
+  assert.throws(() => direct.getSync(5, "a"), text);
+  assert.throws(() => direct.outbox().resumeSync(5), text);
+  assert.throws(() => direct.outbox().find("u", 5), text);
+  await assert.rejects(direct.outbox().drain(5, new ScriptedTransport()), text);
+  await claim.complete("goes on");
+  assert.ok(direct.checkSync().isWell);
+});
+
+test("an object of another kind is named, with a code", (t) => {
+  const { direct } = across(t);
+  assert.throws(() => direct.outbox().settleSync({ native: charge.native }), refused(/NativeOperation, where a Report is expected/));
+});
+
+test("a setting that there is none of is refused by its name, wherever settings are given", async (t) => {
+  const none = (name) => refused(new RegExp(` has no setting ${name}; it has \\w`));
+  const path = join(files, "lock.kl");
+  for (const one of [{ lock: "none" }, { cachebytes: 1 }]) {
+    const [name] = Object.keys(one);
+    assert.throws(() => Ledger.openSync(path, one), none(name));
+    assert.throws(() => Ledger.inMemorySync(one), none(name));
+    await assert.rejects((await installed("./worker")).Ledger.open(path, one), none(name));
+  }
+  assert.ok(!existsSync(path));
+  for (const make of [Operation.repeatable, Operation.atMostOnce, Operation.inLedger]) assert.throws(() => make("o", { leaseMS: 5 }), none("leaseMS"));
+  assert.throws(() => Operation.repeatable("o", 5000), refused(/takes an object of settings; this is a number/));
+  assert.throws(() => new FetchTransport({ autorize: () => ({}) }), none("autorize"));
+  assert.throws(() => new FetchTransport({ keyField: { name: "Key" } }).request({ method: "POST", url, json: {} }), none("json"));
+  assert.throws(() => HttpRequest.of({ method: "POST", url }, { keyfield: {} }), none("keyfield"));
+  await both(t, async (ledger) => {
+    const outbox = ledger.outbox();
+    await assert.rejects(called(() => ledger.begin(charge, "t", "k", unchecked(), { waitMS: 5 })), none("waitMS"));
+    await assert.rejects(called(() => ledger.run(charge, "t", "k", unchecked(), () => "", { mean: () => "not_done" })), none("mean"));
+    await assert.rejects(called(() => ledger.list({ scop: "t" }).next()), none("scop"));
+    await assert.rejects(called(() => ledger.resolveMany({ scop: "t" }, "not_done", "ada", "all")), none("scop"));
+    await assert.rejects(called(() => outbox.list({ lan: "t" }).next()), none("lan"));
+    await assert.rejects(called(() => outbox.driver("u", new FetchTransport(), { inflight: 1 })), none("inflight"));
+    await assert.rejects(called(() => outbox.drain("u", new FetchTransport(), { untilMS: 1 })), none("untilMS"));
+    await assert.rejects(called(() => outbox.wait(1, { timeout: 1 })), none("timeout"));
+    await assert.rejects(called(() => outbox.result(1, { timeout: 1 })), none("timeout"));
+    await assert.rejects(called(() => outbox.enqueue({ method: "POST", url, data: {} }, { scope: "u", operation: "o" })), none("data"));
+  });
+  const { remote } = across(t);
+  assert.throws(() => remote.outbox().driver("u", { credential: "same-origin" }), none("credential"));
+});
+
+test("a file that cannot be opened says what to do about it", () => {
+  mkdirSync(join(files, "taken.kl"));
+  const told = (path) => {
+    try {
+      Ledger.openSync(join(files, path));
+    } catch ({ code, message }) {
+      return [code, message.slice(message.lastIndexOf("; ") + 2)];
+    }
+  };
+  assert.deepEqual(told("nowhere/x.kl"), ["unavailable", "its folder must exist: make it first"]);
+  assert.deepEqual(told("taken.kl"), ["wrong_format", "nothing was changed, choose another path"]);
+});
