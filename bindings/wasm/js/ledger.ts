@@ -122,7 +122,7 @@ export class LedgerHandle {
     return (this.#native.beginManySync(begins.map(asked)) as unknown[]).map(decided);
   }
 
-  /** As `begin` would answer now, save that nothing is granted. */
+  /** As `begin` would answer now, save that nothing is granted: where it would be, the answer is `in_progress` (S9). */
   ask(operation: Operation, scope: string, key: string, fingerprint: Fingerprint): Decision {
     return decided(this.#native.ask(asked({ operation, scope, key, fingerprint })));
   }

@@ -1,5 +1,6 @@
 // What TypeScript makes of the package, strictly: tests/types is compiled against the installed one.
 
+import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,13 +20,14 @@ test("what is written by the types compiles; what forgets a scope, an effect, a 
   execFileSync(process.execPath, [TSC, ...WORDS, ...files], { cwd: scratch, stdio: "inherit" });
 });
 
-test("the lines of the guide for TypeScript compile with its settings, those of the package read strictly", () => {
+test("the lines of the guide for TypeScript compile with its settings, the package's types read strictly, and run", () => {
   const folder = join(scratch, "guide-types");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const [{ code: settings }] = blocksOf(GUIDE).filter(({ how }) => how === "tsconfig");
-  const program = blocksOf(GUIDE).filter(({ language }) => language === "ts").map(({ code }) => code);
+  const [{ code, prints }] = blocksOf(GUIDE).filter(({ language }) => language === "ts");
   writeFileSync(join(folder, "tsconfig.json"), settings);
-  writeFileSync(join(folder, "program.ts"), program.join("\n"));
-  execFileSync(process.execPath, [TSC, "--noEmit", "-p", folder], { cwd: scratch, stdio: "inherit" });
+  writeFileSync(join(folder, "program.ts"), code);
+  execFileSync(process.execPath, [TSC, "-p", folder], { cwd: scratch, stdio: "inherit" });
+  assert.equal(execFileSync(process.execPath, ["program.js"], { cwd: folder, encoding: "utf8" }), prints);
 });
