@@ -1,4 +1,5 @@
 import { Claim } from "../claim.js";
+import { kindOf, refused } from "../door.js";
 import { joined } from "../joined.js";
 import { LedgerHandle } from "../ledger.js";
 import type { NativeAsked, NativeClaim, NativeRoute } from "../native/keyledger.js";
@@ -21,11 +22,11 @@ export type ClaimedHandler<Rest extends unknown[]> = (
 /** What a fetch handler is wrapped with. */
 export type IdempotentOptions<Rest extends unknown[] = unknown[]> = RouteSettings &
   RouteOperation & {
-    /** The ledger, or what opens it for a request. */
+    /** The ledger, which is one of this thread, or what opens it for a request. */
     ledger: LedgerHandle | ((request: Request, ...rest: Rest) => Awaitable<LedgerHandle>);
     /**
      * Whose key it is, by a credential that has been verified before (H13): there is no default. Nothing, or an error, is a 401, and
-     * touches no record.
+     * touches no record; so is what is no text, which `onError` is told.
      */
     scope: (request: Request, ...rest: Rest) => Awaitable<string | null | undefined>;
     /** Is told what no client is: why the ledger does not answer, what a handler, a scope function or a hook has thrown. */
@@ -66,6 +67,10 @@ class Guard<Rest extends unknown[]> {
   #made: NativeRoute | undefined;
 
   constructor(handler: ClaimedHandler<Rest>, options: IdempotentOptions<Rest>) {
+    const made: Partial<IdempotentOptions<Rest>> = options ?? {};
+    if (typeof handler !== "function") throw refused(`what answers a request is a function; this is ${kindOf(handler)}`);
+    if (typeof made.scope !== "function") throw refused(`scope is a function that says whose key it is; this is ${kindOf(made.scope)}`);
+    if (typeof made.ledger !== "function") mustBeHere(made.ledger);
     this.#handler = handler;
     this.#options = options;
     this.#tell = options.onError ?? ((error) => console.error("keyledger:", error));
@@ -114,7 +119,7 @@ class Guard<Rest extends unknown[]> {
     rest: Rest,
   ): Promise<LedgerHandle | null> {
     try {
-      return await open(request, ...rest);
+      return mustBeHere(await open(request, ...rest));
     } catch (error) {
       this.#tell(error);
       return null;
@@ -124,7 +129,9 @@ class Guard<Rest extends unknown[]> {
   async #scopeOf(request: Request, rest: Rest): Promise<string | null> {
     try {
       const scope = await this.#options.scope(request, ...rest);
-      return typeof scope === "string" ? scope : null;
+      if (typeof scope === "string") return scope;
+      if (scope != null) this.#tell(refused(`scope has given ${kindOf(scope)}; whose key it is, is text: String(user.id)`));
+      return null;
     } catch (error) {
       this.#tell(error);
       return null;
@@ -187,6 +194,16 @@ class Guard<Rest extends unknown[]> {
     }
     return answer;
   }
+}
+
+/** What is no open ledger of this thread would be a 503 to every client. */
+function mustBeHere(ledger: unknown): LedgerHandle {
+  if (ledger instanceof LedgerHandle) return ledger;
+  const why = "idempotent asks an open ledger of this thread, or a function that opens one";
+  if (ledger instanceof Promise) throw refused(`${why}; this is a promise: await it`);
+  const isElsewhere = typeof ledger === "object" && ledger !== null && "durability" in ledger;
+  const found = isElsewhere ? "this one lives in another thread (keyledger/worker), or is of another copy of keyledger" : `this is ${kindOf(ledger)}`;
+  throw refused(`${why}; ${found}`);
 }
 
 /** A request with a key. */

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
+import { across } from "./border.mjs";
 import { kit } from "./kit.mjs";
 
 const { Ledger, ManualClock, MemoryStore, Operation, httpOfStored, idempotent } = kit;
@@ -201,4 +202,34 @@ test("a client that leaves in the middle of a long response, or of a stream, sto
     assert.equal(pieces.length, 0);
     assert.equal(record(ledger).state, "completed");
   }
+});
+
+test("what is no ledger of this thread, no scope function and no handler is refused when the handler is made", async (t) => {
+  const { settings } = guarded(t, () => new Response("x"));
+  const { remote } = across(t);
+  const handler = () => new Response("x");
+  const refused = (words) => ({ code: "invalid_argument", message: words });
+  for (const [ledger, words] of [
+    [remote, /this one lives in another thread/],
+    [Ledger.inMemory(), /this is a promise: await it/],
+    [undefined, /this is undefined/],
+    ["payments.kl", /this is a string/],
+  ]) {
+    assert.throws(() => idempotent(handler, { ...settings, ledger }), refused(words));
+    const { wrapped, told } = guarded(t, handler, { ledger: () => (ledger instanceof Promise ? {} : ledger) });
+    assert.equal((await wrapped(post())).status, 503);
+    assert.equal(told[0].code, "invalid_argument");
+  }
+  for (const scope of [undefined, "ada"]) assert.throws(() => idempotent(handler, { ...settings, scope }), refused(/^scope is a function/));
+  assert.throws(() => idempotent(undefined, settings), refused(/^what answers a request is a function/));
+  assert.throws(() => idempotent(handler), refused(/^scope is a function/));
+});
+
+test("a scope that is no text is a 401, and onError is told why; nobody is only a 401 (H13)", async (t) => {
+  const ask = async (scope) => {
+    const { wrapped, told } = guarded(t, () => new Response("x"), { scope: () => scope });
+    return [(await wrapped(post())).status, told.map(({ code }) => code)];
+  };
+  for (const scope of [7, true, { id: 7 }]) assert.deepEqual(await ask(scope), [401, ["invalid_argument"]]);
+  for (const scope of [undefined, null]) assert.deepEqual(await ask(scope), [401, []]);
 });

@@ -2,13 +2,14 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { scratch } from "./kit.mjs";
 import { GUIDE, blocksOf } from "./texts.mjs";
 
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 const LIBRARIES = "es2024,esnext.disposable,dom,dom.iterable,dom.asynciterable";
 const WORDS = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--lib", LIBRARIES];
@@ -30,4 +31,18 @@ test("the lines of the guide for TypeScript compile with its settings, the packa
   writeFileSync(join(folder, "program.ts"), code);
   execFileSync(process.execPath, [TSC, "-p", folder], { cwd: scratch, stdio: "inherit" });
   assert.equal(execFileSync(process.execPath, ["program.js"], { cwd: folder, encoding: "utf8" }), prints);
+});
+
+test("the first lines of the README are strict TypeScript as they stand", () => {
+  const folder = join(scratch, "readme-types");
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  const shown = blocksOf(README).filter(({ heading }) => ["## Node", "## Outbox", "## Fetch handlers"].includes(heading));
+  assert.equal(shown.length, 3);
+  const files = shown.map(({ line, code }) => {
+    const file = join(folder, `line-${line}.mts`);
+    writeFileSync(file, code);
+    return file;
+  });
+  execFileSync(process.execPath, [TSC, ...WORDS, ...files], { cwd: scratch, stdio: "inherit" });
 });
