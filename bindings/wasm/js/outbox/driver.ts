@@ -2,6 +2,7 @@ import { onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { EntryCounts } from "./entry.js";
+import { Network } from "./network.js";
 import type { Outbox } from "./outbox.js";
 
 /**
@@ -65,7 +66,7 @@ export interface Drained {
 
 /** What the native half sends over. */
 export interface NativeTransport {
-  send(delivery: NativeDelivery): Promise<void>;
+  send(delivery: NativeDelivery): Promise<DeliveryOutcome>;
   hasOtherCredentials(scope: string): boolean;
 }
 
@@ -75,11 +76,12 @@ export class Driver {
   readonly #scope: string;
   readonly #transport: NativeTransport;
   readonly #options: DriverOptions;
-  #running: NativeDriver | undefined;
+  #running: AbortController | undefined;
   /** What was started and has not ended: more than one for a moment, where it was started anew. */
   readonly #runs = new Set<Promise<void>>();
   #ended: { error: unknown } | undefined;
-  readonly #online = () => this.#run();
+  readonly #network = new Network();
+  #watchNoMore = () => {};
 
   /** @internal */
   constructor(outbox: Outbox, scope: string, transport: AnyTransport, options: DriverOptions = {}) {
@@ -89,12 +91,12 @@ export class Driver {
     this.#options = options;
   }
 
-  #native(): NativeDriver {
+  #native(transport = this.#transport): NativeDriver {
     const { inFlight, onError } = this.#options;
-    return new NativeDriver(this.#outbox.native, this.#scope, this.#transport, inFlight, onError);
+    return new NativeDriver(this.#outbox.native, this.#scope, transport, inFlight, onError);
   }
 
-  /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
+  /** Sends until nothing is due within `untilMs` from now, whatever a browser says of its network; what was left, by state. */
   async drain(options: DrainOptions = {}): Promise<Drained> {
     checkWork(options);
     options.signal?.throwIfAborted();
@@ -107,7 +109,7 @@ export class Driver {
     }
   }
 
-  /** For alarms: sends what is due, and says when to be called next (`nextWakeup`). */
+  /** For alarms: sends what is due, offline too, and says when to be called next (`nextWakeup`). */
   async tick(options?: Omit<DrainOptions, "untilMs">): Promise<number | null> {
     await this.drain(options);
     return this.nextWakeup();
@@ -119,38 +121,56 @@ export class Driver {
   }
 
   /**
-   * Works until it is stopped, or the ledger is closed: by timers, and at once when the browser is online again. In Node it keeps the
-   * process alive. What is in flight when the process ends is sent again by whoever comes next, with the same key.
+   * Works until it is stopped, or the ledger is closed: by timers, and at once when the browser is online again. As long as a browser says
+   * that it is offline nothing is leased, save once in a while, because not all of them tell the truth. In Node it keeps the process alive.
+   * What is in flight when the process ends is sent again by whoever comes next, with the same key.
    */
   start(): this {
     if (!this.#running) {
       this.#ended = undefined;
       this.#run();
-      if (canTellOnline()) addEventListener("online", this.#online);
+      this.#watchNoMore = this.#network.watch(() => this.#run());
     }
     return this;
   }
 
   /** Timers are late where a machine slept: what runs is let finish, and another looks at once. */
   #run(): void {
-    this.#running?.stop();
-    const native = this.#native();
-    this.#running = native;
-    const run = native.run().then(
-      () => undefined,
-      (error: unknown) => void (this.#ended = { error }),
-    );
+    const end = new AbortController();
+    const native = this.#native(this.#guarded(end.signal));
+    this.#running?.abort();
+    this.#running = end;
+    end.signal.addEventListener("abort", () => native.stop());
+    const run = this.#work(native, end.signal).catch((error: unknown) => void (this.#ended = { error }));
     this.#runs.add(run);
     void run.then(() => {
       this.#runs.delete(run);
-      if (this.#running === native) this.#rest();
+      if (this.#running === end) this.#rest();
       native.free();
     });
   }
 
+  async #work(native: NativeDriver, signal: AbortSignal): Promise<void> {
+    if (this.#network.isDown) await this.#network.isUp(signal);
+    await native.run();
+  }
+
+  /** Sends nothing while the network is down. What was sent in spite of what the browser says, and came to nothing, is the last for a while. */
+  #guarded(end: AbortSignal): NativeTransport {
+    const { send, hasOtherCredentials } = this.#transport;
+    const guarded = async (native: NativeDelivery) => {
+      const isDown = this.#network.isDown;
+      const outcome = isDown ? unsent(native) : await send(native);
+      const isDownNow = isDown || (outcome.kind === "retry" && this.#network.failed());
+      if (isDownNow && !end.aborted) this.#run();
+      return outcome;
+    };
+    return { send: guarded, hasOtherCredentials };
+  }
+
   #rest(): void {
     this.#running = undefined;
-    if (canTellOnline()) removeEventListener("online", this.#online);
+    this.#watchNoMore();
   }
 
   /** Is fulfilled when it works no more. @internal */
@@ -168,7 +188,7 @@ export class Driver {
    * error's `reports` are outcomes that it could not store.
    */
   async stop(): Promise<void> {
-    this.#running?.stop();
+    this.#running?.abort();
     this.#rest();
     await Promise.all(this.#runs);
     const ended = this.#ended;
@@ -208,8 +228,12 @@ export async function untilEnded(options: DrainOptions, drain: (tell: Tell) => P
   }
 }
 
-/** Whether this platform tells when it is online again. @internal */
-export const canTellOnline = () => typeof addEventListener === "function" && "onLine" in (globalThis.navigator ?? {});
+/** Leased before it was known: nothing has left. */
+function unsent(delivery: NativeDelivery): DeliveryOutcome {
+  const outcome = DeliveryOutcome.retry("the browser is offline").notTaken().notCounted();
+  delivery.tell(outcome.native);
+  return outcome;
+}
 
 function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
   const { send, hasOtherCredentials }: Transport =
@@ -232,7 +256,11 @@ function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
     }
   };
   return {
-    send: async (native) => native.tell((await sent(send, new Delivery(native, outbox))).native),
+    send: async (native) => {
+      const outcome = await sent(send, new Delivery(native, outbox));
+      native.tell(outcome.native);
+      return outcome;
+    },
     hasOtherCredentials: (scope) => {
       const answer = isAsking ? false : (hasOtherCredentials?.(scope) ?? false);
       if (typeof answer === "boolean") return answer;

@@ -14,8 +14,9 @@ import {
 import { type Bytes, toBytes } from "../response.js";
 import { within } from "../waiting.js";
 import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
-import { type Transport, canTellOnline, nameOf } from "./driver.js";
+import { type Transport, nameOf } from "./driver.js";
 import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./http.js";
+import { canTellOnline } from "./network.js";
 
 type MaybeLater<T> = Promise<T> | T;
 

@@ -54,7 +54,8 @@ export class RemoteDriver {
 
   /**
    * Has the scope kept going until it is stopped, this tab or program is gone, or the ledger is closed: by timers, and at once when the
-   * browser is online again. When another tab takes the lead, the driver goes on there. In Node it keeps the process alive.
+   * browser is online again. As long as a browser says that it is offline nothing is leased, save once in a while, because not all of them
+   * tell the truth. When another tab takes the lead, the driver goes on there. In Node it keeps the process alive.
    */
   start(): this {
     if (this.#wanted) return this;

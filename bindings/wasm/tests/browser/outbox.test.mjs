@@ -124,6 +124,25 @@ test("cookies go with a request where the driver is told so, and not otherwise (
   assert.deepEqual(arrived.map(({ body, cookie }) => [body, cookie]), [["without", undefined], ["with", "session=ada"]]);
 });
 
+test("while the browser is offline nothing is tried and all can be cancelled; when it is online again, what is due is sent at once (O6, O10)", LIMIT, async (t) => {
+  const opened = await launched(t);
+  const page = await opened();
+  await page.evaluate(() => tab.drive().then(() => tab.enqueue("before")).then(({ entry }) => entry.result()));
+  await page.context().setOffline(true);
+  const [isCancelled, tries] = await page.evaluate(async () => {
+    const [outbox, { entry: unwanted }, { entry }] = [await tab.outbox(), await tab.enqueue("unwanted"), await tab.enqueue("wanted")];
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    globalThis.answer = entry.result();
+    return [(await outbox.cancel(unwanted.id)).isCancelled, (await outbox.get(entry.id)).tries];
+  });
+  assert.deepEqual([isCancelled, tries, arrived.length], [true, 0, 1]);
+  const onlineMs = performance.now();
+  await page.context().setOffline(false);
+  await page.evaluate(() => globalThis.answer);
+  assert.ok(performance.now() - onlineMs < 3_000, `${performance.now() - onlineMs} ms`);
+  assert.deepEqual(arrived.map(({ body }) => body), ["before", "wanted"]);
+});
+
 test("the leading tab goes with requests in flight: the next one sends them again, each with its key, and nobody starts it", LIMIT, async (t) => {
   for (const goes of ["close", "reload", "crash"]) {
     const opened = await launched(t, () => "silence");
