@@ -99,7 +99,9 @@ test("there is no block in the guide that nobody runs", () => {
   const kinds = new Set(blocksOf(GUIDE).map(({ language, how }) => `${language} ${how}`));
   const run = [...Object.keys(HERE), ...ELSEWHERE, "continued"].map((how) => `js ${how}`);
   assert.deepEqual([...kinds].sort(), [...run, ...NO_PROGRAMS].sort());
-  assert.equal(blocksOf(GUIDE).length * 2, GUIDE.match(/^```/gm).length);
+  const fences = blocksOf(GUIDE).map(({ prints }) => (prints === undefined ? 2 : 4));
+  assert.equal(fences.reduce((sum, one) => sum + one), GUIDE.match(/^```/gm).length);
+  assert.ok(blocksOf(GUIDE).every(({ language, prints }) => prints === undefined || language === "ts"), "what else prints is not looked at");
 });
 
 test("a block of a text that is wrong is found", async () => {
