@@ -5,7 +5,7 @@ import type { Call, Outcome, Said } from "../remote/messages.js";
 import { plainError } from "../remote/plain.js";
 import type { Durability } from "../store.js";
 import { Calls } from "./calls.js";
-import type { Between, FromPage, ToPage } from "./messages.js";
+import { type Between, betweenOf, type FromPage, type ToPage } from "./messages.js";
 import { OpfsStore } from "./opfs-store.js";
 import { callSoon } from "./soon.js";
 
@@ -25,6 +25,8 @@ export class Agent {
   /** Ends what this agent holds and waits for: the lead, and the sign that it lives. */
   #life: AbortController | null = null;
   #lead: Promise<void> = Promise.resolve();
+  /** Who leads is learned in the order in which it was told. */
+  #learning: Promise<void> = Promise.resolve();
   #isOpened = false;
 
   constructor(name: string, options: LedgerOptions, tell: (message: ToPage) => void) {
@@ -53,7 +55,7 @@ export class Agent {
 
   /** Takes part: shows that it lives, asks who leads, and stands in line for the lead. */
   show(): void {
-    if (this.#life) return;
+    if (this.#life) return this.#lives();
     const life = (this.#life = new AbortController());
     void navigator.locks.request(signOf(this.#id), () => {
       this.#join(life.signal);
@@ -64,12 +66,20 @@ export class Agent {
   /** With its sign held: who leads takes one that is free for a tab that has gone. */
   #join(life: AbortSignal): void {
     if (life.aborted) return;
+    this.#lives();
     this.#channel = new BroadcastChannel(`keyledger ${this.#name}`);
-    this.#channel.onmessage = ({ data }) => this.#heard(data as Between);
+    this.#channel.onmessage = ({ data }) => {
+      const message = betweenOf(data);
+      if (message) this.#heard(message);
+    };
     this.#lead = this.#standInLine(life).catch((error: unknown) => {
       if (!life.aborted) this.#failed(error);
     });
     this.#post({ kind: "who" });
+  }
+
+  #lives(): void {
+    this.#tell({ kind: "lives", sign: signOf(this.#id) });
   }
 
   /** Lets go of everything, if no call of this page is under way. The claims of the page end their leases. */
@@ -114,7 +124,7 @@ export class Agent {
   }
 
   async #standInLine(life: AbortSignal): Promise<void> {
-    await navigator.locks.request(`keyledger lead ${this.#name}`, { signal: life }, () => this.#leads(life));
+    await navigator.locks.request(leadOf(this.#name), { signal: life }, () => this.#leads(life));
   }
 
   /** Inside the lock: opens the file, answers for all, and lets go when this tab does. */
@@ -124,15 +134,30 @@ export class Agent {
     const desk = (this.#desk = new Desk(ledger));
     try {
       this.#durability = store.durability;
-      this.#post({ kind: "leads", from: this.#id, durability: this.#durability });
-      this.#follow(this.#id, this.#durability);
-      await ended(life);
-      await desk.finish();
+      await navigator.locks.request(leadOf(this.#name, this.#id), async () => {
+        const leads = { kind: "leads", from: this.#id, durability: this.#durability } as const;
+        this.#post(leads);
+        this.#learn(leads);
+        await ended(life);
+        await desk.finish();
+      });
     } finally {
       this.#desk = null;
       ledger.closeSync();
       this.#post({ kind: "leaves", from: this.#id });
     }
+  }
+
+  /** Anybody can say who leads: it is so if the lock in the leader's name says the same. */
+  #learn(message: Between & { kind: "leads" | "leaves" }): void {
+    const life = this.#life;
+    const learned = this.#learning.then(async () => {
+      const leads = await isHeld(leadOf(this.#name, message.from));
+      if (life === null || life !== this.#life) return;
+      if (message.kind === "leads" && leads) this.#follow(message.from, message.durability);
+      if (message.kind === "leaves" && !leads) this.#calls.leave(message.from);
+    });
+    this.#learning = learned.catch(() => undefined);
   }
 
   #follow(leader: string, durability: Durability): void {
@@ -149,12 +174,11 @@ export class Agent {
   #heard(message: Between): void {
     switch (message.kind) {
       case "who":
-        if (this.#desk) this.#post({ kind: "leads", from: this.#id, durability: this.#durability });
+        if (this.#desk?.isOpen) this.#post({ kind: "leads", from: this.#id, durability: this.#durability });
         return;
       case "leads":
-        return this.#follow(message.from, message.durability);
       case "leaves":
-        return this.#calls.leave(message.from);
+        return this.#learn(message);
       case "call":
         if (message.to === this.#id) void this.#answer(message);
         return;
@@ -165,8 +189,14 @@ export class Agent {
         if (message.to === this.#id) this.#said(message.from, message.id, message.said);
         return;
       case "outcome":
-        if (message.to === this.#id && this.#calls.toOf(message.id) === message.from) this.#calls.settle(message.id, message.outcome);
+        if (message.to === this.#id && this.#calls.toOf(message.id) === message.from) this.#settle(message.id, message.outcome);
     }
+  }
+
+  /** Where the ledger has moved, somebody else says so by itself; where it has not, whoever leads has to be asked. */
+  #settle(id: number, outcome: Outcome): void {
+    this.#calls.settle(id, outcome);
+    if ("moved" in outcome) this.#post({ kind: "who" });
   }
 
   async #answer({ from, id, call }: Between & { kind: "call" }): Promise<void> {
@@ -190,6 +220,14 @@ export class Agent {
 }
 
 const signOf = (id: string) => `keyledger tab ${id}`;
+
+/** The lock that agents stand in line for; and the one that who has it holds in its own name. */
+const leadOf = (name: string, id?: string) => (id === undefined ? `keyledger lead ${name}` : `keyledger leads ${id} ${name}`);
+
+async function isHeld(name: string): Promise<boolean> {
+  const { held = [] } = await navigator.locks.query();
+  return held.some((lock) => lock.name === name);
+}
 
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -13,9 +13,12 @@ export async function openTab(
 ): Promise<{ calling: Calling; durability: Durability }> {
   const post = (message: FromPage) => worker.postMessage(message);
   const calling = new Calling(post);
-  const life = listen(post);
+  const lost = () => calling.end(new KeyledgerError("unavailable", "the ledger's worker has ended; open the ledger again"));
+  const watch = new Watch(lost);
+  const life = listen(post, () => watch.stop());
   calling.onEnd = () => {
     life.abort();
+    watch.stop();
     worker.terminate();
   };
   const durability = new Promise<Durability>((resolve, reject) => {
@@ -24,6 +27,7 @@ export async function openTab(
     worker.onmessage = ({ data }: MessageEvent<ToPage>) => {
       if (data.kind === "opened") resolve(data.durability);
       else if (data.kind === "failed") failed(errorOf(data.error));
+      else if (data.kind === "lives") watch.start(data.sign);
       else calling.told(data);
     };
   });
@@ -31,11 +35,37 @@ export async function openTab(
   return { calling, durability: await durability };
 }
 
+/** A worker that ends tells nobody. What it holds is free then. */
+class Watch {
+  readonly #lost: () => void;
+  #watching: AbortController | null = null;
+
+  constructor(lost: () => void) {
+    this.#lost = lost;
+  }
+
+  start(sign: string): void {
+    this.stop();
+    const { signal } = (this.#watching = new AbortController());
+    const free = navigator.locks.request(sign, { signal }, () => {
+      if (!signal.aborted) this.#lost();
+    });
+    free.catch(() => undefined);
+  }
+  stop(): void {
+    this.#watching?.abort();
+    this.#watching = null;
+  }
+}
+
 /** A page that is left or frozen may come back; until then another tab has to be able to lead. */
-function listen(post: (message: FromPage) => void): AbortController {
+function listen(post: (message: FromPage) => void, left: () => void): AbortController {
   const life = new AbortController();
   const { signal } = life;
-  const hide = () => post({ kind: "hide" });
+  const hide = () => {
+    left();
+    post({ kind: "hide" });
+  };
   const show = () => post({ kind: "show" });
   addEventListener("pagehide", hide, { signal });
   addEventListener("pageshow", show, { signal });

@@ -205,6 +205,11 @@ export class Desk {
     this.#outboxes = new Outboxes(ledger);
   }
 
+  /** Whether it still takes calls. */
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
   /** Answers the call that `from` has numbered `id`; `say` is given what it tells before. Never throws. */
   async answer(from: string, id: number, { method, words }: Call, say: (said: Said) => void): Promise<Outcome> {
     if (!this.#isOpen) return { moved: true };
