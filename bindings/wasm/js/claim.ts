@@ -2,6 +2,7 @@ import type { NativeClaim } from "./native/keyledger.js";
 import type { Effect, KeyId } from "./operation.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 import { type Batch, Transaction } from "./transaction.js";
+import { Turns } from "./turns.js";
 
 const NOTHING = new Uint8Array();
 
@@ -20,13 +21,14 @@ interface Look extends KeyId {
 }
 
 /**
- * The right to run an operation. It is settled once; a second time throws `claim_settled`. Left by `using` without being settled, it
+ * The right to run an operation. It is settled once; a second time throws `claim_settled`. Its calls follow one another: several may be
+ * under way at once, and one that waits for a settlement before it is told `claim_settled` only where that was stored. Left by `using` without being settled, it
  * ends its lease at once; what happens to the key next, its effect decides (S2).
  */
 export class Claim {
   readonly #native: NativeClaim;
   readonly #look: Look;
-  #underWay: Promise<unknown> = Promise.resolve();
+  readonly #turns = new Turns();
 
   /** @internal */
   constructor(native: NativeClaim) {
@@ -40,12 +42,8 @@ export class Claim {
   }
 
   /** Is fulfilled when no call that was made on it is under way. @internal */
-  async isIdle(): Promise<void> {
-    for (let last; last !== this.#underWay; ) await (last = this.#underWay);
-  }
-  #await<T>(call: Promise<T>): Promise<T> {
-    this.#underWay = Promise.allSettled([this.#underWay, call]);
-    return call;
+  isIdle(): Promise<void> {
+    return this.#turns.areOver();
   }
 
   get keyId(): KeyId {
@@ -95,7 +93,7 @@ export class Claim {
     this.#native.heartbeatSync(leaseMs);
   }
   async heartbeat(leaseMs?: number): Promise<void> {
-    this.heartbeatSync(leaseMs);
+    await this.#turns.call(async () => this.heartbeatSync(leaseMs));
   }
 
   /** It was done, and this is the answer: replayed from now on. */
@@ -117,14 +115,14 @@ export class Claim {
     this.#native.settleSync("release", "", NOTHING);
   }
   async release(): Promise<void> {
-    await this.#await(this.#native.settle("release", "", NOTHING));
+    await this.#turns.settle(() => this.#native.settle("release", "", NOTHING));
   }
   /** Nobody knows whether it happened: held for a person. */
   parkSync(reason: string): void {
     this.#native.settleSync("park", reason, NOTHING);
   }
   async park(reason: string): Promise<void> {
-    await this.#await(this.#native.settle("park", reason, NOTHING));
+    await this.#turns.settle(() => this.#native.settle("park", reason, NOTHING));
   }
 
   #settleSync(verb: string, answer: Answer): void {
@@ -133,16 +131,18 @@ export class Claim {
   }
   async #settle(verb: string, answer: Answer): Promise<void> {
     const { mediaType, body } = StoredResponse.of(answer);
-    await this.#await(this.#native.settle(verb, mediaType, body ?? NOTHING));
+    await this.#turns.settle(() => this.#native.settle(verb, mediaType, body ?? NOTHING));
   }
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
   async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
-    const recorded = this.#native.recordedStep(name) as Uint8Array | null;
-    if (recorded !== null) return recorded;
-    const value = toBytes(await f(this.deriveKey(name)));
-    await this.#await(this.#native.recordStep(name, value));
-    return value;
+    return this.#turns.step(name, async () => {
+      const recorded = await this.#turns.call(async () => this.#native.recordedStep(name) as Uint8Array | null);
+      if (recorded !== null) return recorded;
+      const value = toBytes(await f(this.deriveKey(name)));
+      await this.recordStep(name, value);
+      return value;
+    });
   }
   stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
     const recorded = this.#native.recordedStep(name) as Uint8Array | null;
@@ -152,7 +152,8 @@ export class Claim {
     return value;
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
-    await this.#await(this.#native.recordStep(name, toBytes(value)));
+    const bytes = toBytes(value);
+    await this.#turns.call(() => this.#native.recordStep(name, bytes));
   }
   recordStepSync(name: string, value: Bytes): void {
     this.#native.recordStepSync(name, toBytes(value));
@@ -160,7 +161,8 @@ export class Claim {
 
   /** Stores rows and the response that `f` returns in one transaction. `f` may not wait: it runs inside the commit. */
   async completeWith(f: (tx: Transaction) => Answer): Promise<StoredResponse> {
-    return StoredResponse.ofNative((await this.#await(this.#native.completeWith(Transaction.answering(f)))) as NativeResponse);
+    const told = await this.#turns.settle(() => this.#native.completeWith(Transaction.answering(f)));
+    return StoredResponse.ofNative(told as NativeResponse);
   }
   completeWithSync(f: (tx: Transaction) => Answer): StoredResponse {
     return StoredResponse.ofNative(this.#native.completeWithSync(Transaction.answering(f)) as NativeResponse);
@@ -172,7 +174,7 @@ export class Claim {
     return StoredResponse.ofNative(told as NativeResponse);
   }
   async completeBatch(batch: Batch, answer: Answer): Promise<StoredResponse> {
-    return this.completeBatchSync(batch, answer);
+    return this.#turns.settle(async () => this.completeBatchSync(batch, answer));
   }
 
   /** Ends the lease at once, if the claim was not settled. No I/O. */

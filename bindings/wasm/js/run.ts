@@ -4,6 +4,7 @@ import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
 import type { Effect } from "./operation.js";
 import { type Answer, StoredResponse } from "./response.js";
+import { atOnce } from "./telling.js";
 
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
 export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknown: string };
@@ -34,6 +35,7 @@ export class ReplayedFailure extends Error {
 interface Settles {
   readonly effect: Effect;
   readonly isSettled: boolean;
+  isIdle(): Promise<void>;
   complete(answer: Answer): Promise<void>;
   fail(answer: Answer): Promise<void>;
   release(): Promise<void>;
@@ -55,7 +57,7 @@ export async function runDecided<C extends Settles>(
   try {
     answer = await handler(claim);
   } catch (error) {
-    return settleError(claim, ...understood(means(error), error), ask);
+    return settleError(claim, ...understood(means, error), ask);
   }
   return settleSuccess(claim, answer, ask);
 }
@@ -70,25 +72,20 @@ export function answerOf(decision: Decision<unknown>): StoredResponse {
   throw new Refused(decision);
 }
 
-const isCode = (error: unknown, code: string) => error instanceof KeyledgerError && error.code === code;
+const isCode = (error: unknown, ...codes: string[]) => error instanceof KeyledgerError && codes.includes(error.code);
 
-/** Settles with what the handler answered, and what is no answer as an error; where the claim was settled or lost meanwhile, that counts. */
-export async function settleSuccess(claim: Settles, answer: Answer, ask: Ask): Promise<StoredResponse> {
+/** Settles with what the handler answered; where the claim was settled or lost meanwhile, that counts. */
+async function settleSuccess(claim: Settles, answer: Answer, ask: Ask): Promise<StoredResponse> {
+  await claim.isIdle();
   if (claim.isSettled) return answerOf(await ask());
-  let response: StoredResponse;
   try {
-    response = StoredResponse.of(answer);
-  } catch (error) {
-    // The handler has run to its end: whether that can be done again, only the effect says.
-    return settleError(claim, "by_effect", error, ask);
-  }
-  try {
+    const response = StoredResponse.of(answer);
     await claim.complete(response);
     return response;
   } catch (error) {
-    if (isCode(error, "claim_lost")) return answerOf(await ask());
+    if (isCode(error, "claim_lost", "claim_settled")) return answerOf(await ask());
     if (isCode(error, "ambiguous")) return answerIfStored(ask, error);
-    throw await parkedIfTooLarge(claim, error);
+    throw await parkedIfNotStorable(claim, error);
   }
 }
 
@@ -100,12 +97,13 @@ async function answerIfStored(ask: Ask, ambiguous: unknown): Promise<StoredRespo
 }
 
 /** Settles as the error says, and throws it; or tells what was stored meanwhile (I2, S9). */
-export async function settleError(
+async function settleError(
   claim: Settles,
   means: ErrorMeans,
   raised: unknown,
   ask: Ask,
 ): Promise<StoredResponse> {
+  await claim.isIdle();
   if (claim.isSettled) {
     const stored = await ask();
     if (stored.kind === "replay") return answerOf(stored);
@@ -115,7 +113,7 @@ export async function settleError(
     await settleAs(claim, means);
   } catch (error) {
     if (isCode(error, "claim_lost")) return answerOf(await ask());
-    throw await parkedIfTooLarge(claim, error);
+    throw because(await parkedIfNotStorable(claim, error), raised);
   }
   throw raised;
 }
@@ -128,22 +126,29 @@ async function settleAs(claim: Settles, means: ErrorMeans): Promise<void> {
   return "final" in means ? claim.fail(means.final) : claim.park(means.unknown);
 }
 
-/** What says nothing that can be stored settles by the effect, and is thrown instead of what the handler threw. */
-function understood(means: ErrorMeans, raised: unknown): [means: ErrorMeans, raised: unknown] {
-  if (means === "by_effect" || means === "not_done" || typeof (means as { unknown?: unknown } | null)?.unknown === "string") return [means, raised];
+/** What `means` says of an error. Where it throws, or says no word of ours, the effect decides, and why is thrown instead of the error. */
+function understood(means: (error: unknown) => ErrorMeans, raised: unknown): [means: ErrorMeans, raised: unknown] {
   try {
-    if (typeof means === "object" && means !== null && "final" in means) return [{ final: StoredResponse.of(means.final) }, raised];
+    const told = atOnce(means(raised), "means");
+    if (told === "by_effect" || told === "not_done") return [told, raised];
+    const isObject = typeof told === "object" && told !== null;
+    if (isObject && ("final" in told || typeof told.unknown === "string")) return [told, raised];
     const words = '"by_effect", "not_done", { final: answer } or { unknown: reason }';
-    throw refused(`means says ${words}; this is ${kindOf(means)}`);
+    throw refused(`means says ${words}; this is ${kindOf(told)}`);
   } catch (error) {
-    return ["by_effect", Object.assign(error as Error, { cause: raised })];
+    const why = isCode(error, "invalid_argument") ? error : refused(`means: ${wordsOf(error)}`);
+    return ["by_effect", because(why, raised)];
   }
 }
 
-/** S4: an outcome that cannot be stored releases nothing. */
-async function parkedIfTooLarge(claim: Settles, error: unknown): Promise<unknown> {
-  if (isCode(error, "too_large")) {
-    await claim.park(`its outcome could not be stored: ${(error as Error).message}`).catch(() => undefined);
+const because = (error: unknown, raised: unknown) =>
+  error instanceof KeyledgerError && !("cause" in error) ? Object.assign(error, { cause: raised }) : error;
+const wordsOf = (error: unknown) => (error instanceof Error ? error.message : kindOf(error));
+
+/** S4: an outcome that cannot be stored releases nothing. That is one that is refused, and not a ledger that can store nothing now. */
+async function parkedIfNotStorable(claim: Settles, error: unknown): Promise<unknown> {
+  if (!(error instanceof KeyledgerError) || isCode(error, "too_large", "invalid_argument")) {
+    await claim.park(`its outcome could not be stored: ${wordsOf(error).slice(0, 200)}`).catch(() => undefined);
   }
   return error;
 }

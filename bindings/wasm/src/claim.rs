@@ -1,11 +1,11 @@
 //! The right to run an operation.
 
-use std::cell::{Ref, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 
 use js_sys::Promise;
-use keyledger::{Claim, Error, Settlement};
+use keyledger::{Claim, Error, KeyId, Ledger, Settlement, Step};
 use wasm_bindgen::prelude::*;
 
 use crate::argument::{response, span};
@@ -16,18 +16,37 @@ use crate::promise::promise;
 use crate::transaction::{Closure, JsBatch, answer};
 
 /// Where a claim is.
-#[derive(Default)]
 struct Place {
-    /// None while a call has it, and after it was settled.
-    held: RefCell<Option<Claim>>,
-    /// One that was settled by its own call, and knows with what.
-    settled: RefCell<Option<Claim>>,
+    /// While a call that settles it has the claim, and after it, what stays behind: it can still be looked at.
+    claim: RefCell<Claim>,
+    stands: Cell<Stands>,
+}
+
+/// How a claim stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stands {
+    Held,
+    /// A call has it that settles it.
+    Away,
+    /// Nothing more can be done with it.
+    Settled,
 }
 
 impl Place {
-    fn put_back(&self, claim: Claim) {
-        let place = if claim.settled().is_some() { &self.settled } else { &self.held };
-        place.replace(Some(claim));
+    /// Whoever was too late has taken what another had left behind, and puts nothing in the place of the claim itself. Steps that were
+    /// recorded meanwhile stay known.
+    fn give_back(&self, mut claim: Claim) {
+        let stands = if claim.settled().is_some() { Stands::Settled } else { Stands::Held };
+        let mut held = self.claim.borrow_mut();
+        if !held.is_open() {
+            held.steps().iter().for_each(|step| claim.remember_step(step.clone()));
+            *held = claim;
+        }
+        self.stands.set(stands);
+    }
+
+    fn remember_step(&self, name: &str, value: Vec<u8>) {
+        self.claim.borrow_mut().remember_step(Step { name: name.to_owned(), value });
     }
 }
 
@@ -48,29 +67,52 @@ pub(crate) fn settlement(verb: &str, text: &str, body: &[u8]) -> Told<Settlement
 
 impl JsClaim {
     pub(crate) fn new(claim: Claim) -> Self {
-        let place = Place::default();
-        place.put_back(claim);
-        Self(AssertUnwindSafe(Rc::new(place)))
+        Self(AssertUnwindSafe(Rc::new(Place { claim: RefCell::new(claim), stands: Cell::new(Stands::Held) })))
     }
 
-    fn take(&self) -> Told<Claim> {
-        self.0.held.borrow_mut().take().ok_or_else(|| thrown(&Error::ClaimSettled))
+    /// Throws where it was settled, or a call has it that settles it.
+    fn check_held(&self) -> Told<()> {
+        if self.0.stands.get() == Stands::Held { Ok(()) } else { Err(thrown(&Error::ClaimSettled)) }
+    }
+
+    fn taken(&self) -> Told<Claim> {
+        self.check_held()?;
+        Ok(self.0.claim.borrow_mut().take())
     }
 
     /// The claim, for who settles it in its holder's stead; or the settled one, where it knows with what.
     pub(crate) fn surrender(&self) -> Option<Claim> {
-        self.0.held.take().or_else(|| self.0.settled.take())
+        let is_here = match self.0.stands.get() {
+            Stands::Held => true,
+            Stands::Away => false,
+            Stands::Settled => self.0.claim.borrow().settled().is_some(),
+        };
+        is_here.then(|| {
+            self.0.stands.set(Stands::Settled);
+            self.0.claim.borrow_mut().take()
+        })
     }
 
-    pub(crate) fn held(&self) -> Told<Ref<'_, Claim>> {
-        Ref::filter_map(self.0.held.borrow(), Option::as_ref).map_err(|_| thrown(&Error::ClaimSettled))
+    /// The claim, to be looked at until it is settled.
+    fn looked_at(&self) -> Told<Ref<'_, Claim>> {
+        if self.0.stands.get() == Stands::Settled {
+            Err(thrown(&Error::ClaimSettled))
+        } else {
+            Ok(self.0.claim.borrow())
+        }
     }
 
-    /// Runs `act` on the claim outside its place, so that a closure that looks at it is told so and meets no borrow.
+    fn address(&self) -> Told<(Ledger, KeyId, u64)> {
+        self.check_held()?;
+        let claim = self.0.claim.borrow();
+        Ok((claim.ledger(), claim.key_id().clone(), claim.fence()))
+    }
+
+    /// Runs `act` on the claim outside its place, so that a closure that looks at it meets no borrow.
     fn with<T>(&self, act: impl FnOnce(&mut Claim) -> Told<T>) -> Told<T> {
-        let mut claim = self.take()?;
+        let mut claim = self.taken()?;
         let told = act(&mut claim);
-        self.0.put_back(claim);
+        self.0.give_back(claim);
         told
     }
 }
@@ -79,7 +121,7 @@ impl JsClaim {
 impl JsClaim {
     /// All that does not change: scope, operation, key, fence, attempt, effect, memo, steps, when it was first granted.
     pub fn look(&self) -> Told<JsValue> {
-        let claim = self.held()?;
+        let claim = self.looked_at()?;
         let id = claim.key_id();
         Ok(object(&[
             ("scope", id.scope().as_str().into()),
@@ -94,44 +136,48 @@ impl JsClaim {
     }
 
     pub fn steps(&self) -> Told<JsValue> {
-        Ok(list(self.held()?.steps(), |step| {
+        Ok(list(self.looked_at()?.steps(), |step| {
             object(&[("name", step.name.as_str().into()), ("value", bytes(&step.value))])
         }))
     }
 
     #[wasm_bindgen(js_name = remainingMs)]
     pub fn remaining_ms(&self) -> Told<JsValue> {
-        Ok(self.held()?.remaining().map_or(JsValue::NULL, milliseconds))
+        Ok(self.looked_at()?.remaining().map_or(JsValue::NULL, milliseconds))
     }
 
     #[wasm_bindgen(js_name = isLost)]
     pub fn is_lost(&self) -> Told<bool> {
-        Ok(self.held()?.lost_signal().is_set())
+        Ok(self.looked_at()?.lost_signal().is_set())
     }
 
     #[wasm_bindgen(js_name = isSettled)]
     pub fn is_settled(&self) -> bool {
-        self.0.held.borrow().is_none()
+        self.0.stands.get() != Stands::Held
     }
 
     /// Ends the lease at once, unless it was settled. No I/O (S2).
     #[wasm_bindgen(js_name = letGo)]
     pub fn let_go(&self) {
-        self.0.held.take();
+        if self.check_held().is_ok() {
+            self.0.stands.set(Stands::Settled);
+            drop(self.0.claim.borrow_mut().take());
+        }
     }
 
     #[wasm_bindgen(js_name = deriveKey)]
     pub fn derive_key(&self, name: &str) -> Told<String> {
-        Ok(self.held()?.derive_key(name).as_str().to_owned())
+        Ok(self.looked_at()?.derive_key(name).as_str().to_owned())
     }
 
     /// Renews the lease, by its own length where `lease_ms` is absent.
     #[wasm_bindgen(js_name = heartbeatSync)]
     pub fn heartbeat_sync(&self, lease_ms: Option<f64>) -> Told<()> {
-        let claim = self.held()?;
+        self.check_held()?;
+        let pulse = self.0.claim.borrow().pulse();
         match lease_ms {
-            Some(ms) => claim.heartbeat_for(span(ms)?),
-            None => claim.heartbeat(),
+            Some(ms) => pulse.heartbeat_for(span(ms)?),
+            None => pulse.heartbeat(),
         }
         .map_err(failed)
     }
@@ -139,49 +185,57 @@ impl JsClaim {
     #[wasm_bindgen(js_name = settleSync)]
     pub fn settle_sync(&self, verb: &str, text: &str, body: &[u8]) -> Told<()> {
         let settlement = settlement(verb, text, body)?;
-        match self.take()?.settle(settlement) {
-            Ok(()) => Ok(()),
+        match self.taken()?.settle(settlement) {
+            Ok(()) => self.0.stands.set(Stands::Settled),
             Err(refused) => {
-                self.0.put_back(*refused.claim);
-                Err(thrown(&refused.source))
+                self.0.give_back(*refused.claim);
+                return Err(thrown(&refused.source));
             }
         }
+        Ok(())
     }
 
     /// The same as a promise. It is queued when this returns, and stored whether or not anybody waits (S3).
     pub fn settle(&self, verb: &str, text: &str, body: &[u8]) -> Told<Promise> {
         let settlement = settlement(verb, text, body)?;
-        let (settled, place) = (self.take()?.settle_async(settlement), self.0.clone());
+        let (settled, place) = (self.taken()?.settle_async(settlement), self.0.clone());
+        place.stands.set(Stands::Away);
         Ok(promise(async move {
             match settled.await {
-                Ok(()) => Ok(JsValue::UNDEFINED),
+                Ok(()) => place.stands.set(Stands::Settled),
                 Err(refused) => {
-                    place.put_back(*refused.claim);
-                    Err(thrown(&refused.source))
+                    place.give_back(*refused.claim);
+                    return Err(thrown(&refused.source));
                 }
             }
+            Ok(JsValue::UNDEFINED)
         }))
     }
 
     /// A step's recorded value, or nothing; throws what recording it would throw.
     #[wasm_bindgen(js_name = recordedStep)]
     pub fn recorded_step(&self, name: &str) -> Told<JsValue> {
-        Ok(bytes_or_null(self.held()?.recorded_step(name).map_err(failed)?))
+        Ok(bytes_or_null(self.looked_at()?.recorded_step(name).map_err(failed)?))
     }
 
+    /// Recorded by key id and fence, so that the claim stays where it is.
     #[wasm_bindgen(js_name = recordStepSync)]
     pub fn record_step_sync(&self, name: &str, value: &[u8]) -> Told<()> {
-        self.with(|claim| claim.record_step(name, value).map_err(failed))
+        let (ledger, id, fence) = self.address()?;
+        ledger.record_step(&id, fence, name, value).map_err(failed)?;
+        self.0.remember_step(name, value.to_vec());
+        Ok(())
     }
 
     /// As a promise.
     #[wasm_bindgen(js_name = recordStep)]
     pub fn record_step(&self, name: String, value: Vec<u8>) -> Told<Promise> {
-        let (mut claim, place) = (self.take()?, self.0.clone());
+        let (ledger, id, fence) = self.address()?;
+        let (recorded, place) = (ledger.record_step_async(&id, fence, &name, value.clone()), self.0.clone());
         Ok(promise(async move {
-            let recorded = claim.record_step_async(&name, value).await;
-            place.put_back(claim);
-            recorded.map(|()| JsValue::UNDEFINED).map_err(failed)
+            recorded.await.map_err(failed)?;
+            place.remember_step(&name, value);
+            Ok(JsValue::UNDEFINED)
         }))
     }
 
@@ -197,11 +251,12 @@ impl JsClaim {
     /// As a promise.
     #[wasm_bindgen(js_name = completeWith)]
     pub fn complete_with(&self, closure: Closure) -> Told<Promise> {
-        let (mut claim, place, run) = (self.take()?, self.0.clone(), closure.run());
+        let (mut claim, place, run) = (self.taken()?, self.0.clone(), closure.run());
         let inside = run.clone();
+        place.stands.set(Stands::Away);
         Ok(promise(async move {
             let completed = claim.complete_with_async(move |tx| answer(&inside, tx)).await;
-            place.put_back(claim);
+            place.give_back(claim);
             run.told(completed.map(|response| shown_response(&response)))
         }))
     }

@@ -3,6 +3,7 @@ import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
 import { type Answer, type Bytes, type StoredResponse, toBytes } from "../response.js";
 import type { Step } from "../claim.js";
 import type { Batch } from "../transaction.js";
+import { Turns } from "../turns.js";
 import { plainChanges } from "./batch.js";
 import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
 import { plainResponse, responseOf } from "./plain.js";
@@ -21,6 +22,7 @@ export class RemoteClaim {
   readonly #leaseMs: number;
   readonly #remaining: () => number | null;
   readonly #steps: Step[];
+  readonly #turns = new Turns();
   #isSettled = false;
   #isLost = false;
 
@@ -51,7 +53,11 @@ export class RemoteClaim {
   }
   /** Whether it is used up, or on its way to be. */
   get isSettled(): boolean {
-    return this.#isSettled;
+    return this.#isSettled || this.#turns.areSettling;
+  }
+  /** Is fulfilled when no call that was made on it is under way. @internal */
+  isIdle(): Promise<void> {
+    return this.#turns.areOver();
   }
 
   /** A key for a downstream call, equal on every attempt (E3). */
@@ -62,9 +68,8 @@ export class RemoteClaim {
 
   /** Renews the lease from now, by the operation's own length or by `leaseMs`. */
   async heartbeat(leaseMs?: number): Promise<void> {
-    this.#mustBeHeld();
     try {
-      await this.#told("heartbeat", leaseMs ?? this.#leaseMs);
+      await this.#turns.call(() => this.#told("heartbeat", leaseMs ?? this.#leaseMs));
     } catch (error) {
       this.#isLost ||= codeOf(error) === "claim_lost";
       throw error;
@@ -94,22 +99,23 @@ export class RemoteClaim {
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
   async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
-    const recorded = this.steps.find((step) => step.name === name);
-    if (recorded) return recorded.value;
-    const value = toBytes(await f(this.deriveKey(name)));
-    await this.recordStep(name, value);
-    return value;
+    return this.#turns.step(name, async () => {
+      const recorded = await this.#turns.call(async () => this.steps.find((step) => step.name === name));
+      if (recorded) return recorded.value;
+      const value = toBytes(await f(this.deriveKey(name)));
+      await this.recordStep(name, value);
+      return value;
+    });
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
-    this.#mustBeHeld();
     const bytes = toBytes(value);
-    await this.#told("recordStep", name, bytes);
+    await this.#turns.call(() => this.#told("recordStep", name, bytes));
     this.#steps.push({ name, value: bytes });
   }
 
   /** Ends the lease at once, if the claim was not settled. */
   drop(): void {
-    if (this.#isSettled) return;
+    if (this.isSettled) return;
     this.#isSettled = true;
     this.#carrier.call("drop", [this.fence]).catch(() => undefined);
   }
@@ -125,19 +131,22 @@ export class RemoteClaim {
     if (this.#isSettled) throw new KeyledgerError("claim_settled", why);
   }
 
-  async #settle(method: string, ...words: unknown[]): Promise<unknown> {
-    this.#mustBeHeld();
-    this.#isSettled = true;
-    try {
-      return await this.#told(method, ...words);
-    } catch (error) {
-      // What was refused has settled nothing, and can be said again.
-      this.#isSettled = codeOf(error) === "claim_settled";
-      throw error;
-    }
+  #settle(method: string, ...words: unknown[]): Promise<unknown> {
+    return this.#turns.settle(async () => {
+      try {
+        const told = await this.#told(method, ...words);
+        this.#isSettled = true;
+        return told;
+      } catch (error) {
+        // What else was refused has settled nothing, and can be said again.
+        this.#isSettled ||= codeOf(error) === "claim_settled";
+        throw error;
+      }
+    });
   }
 
-  #told(method: string, ...words: unknown[]): Promise<unknown> {
+  async #told(method: string, ...words: unknown[]): Promise<unknown> {
+    this.#mustBeHeld();
     return this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
   }
 }

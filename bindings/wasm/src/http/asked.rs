@@ -58,7 +58,7 @@ impl JsAsked {
         body: Vec<u8>,
         is_past_limit: bool,
     ) -> Told<Promise> {
-        let (asked, claim, response) = (self.0.0.clone(), claim.surrender(), answer(status, fields, body)?);
+        let (response, asked, claim) = (answer(status, fields, body)?, self.0.0.clone(), claim.surrender());
         Ok(promise(async move {
             let settled = Settled::of_async(claim, |effect| asked.settlement(effect, &response, is_past_limit)).await;
             let conclusion = asked.route.conclude(response.status, &settled, asked.now());

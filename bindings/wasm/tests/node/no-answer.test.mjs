@@ -34,14 +34,14 @@ async function both(t, f) {
   for (const [where, ledger] of Object.entries({ here: direct, elsewhere: remote })) await f(ledger, where);
 }
 
-test("a handler whose answer is none is an error, and its effect says what becomes of the key (S9, I2)", (t) =>
+test("a handler whose answer is none is an error, and parks the key, whatever its effect: it has run to its end (S4)", (t) =>
   both(t, async (ledger, where) => {
     for (const [name, value] of Object.entries(NOTHING_OF_IT)) {
-      const run = (operation, handler) => ledger.run(operation, where, name, unchecked(), handler, { means: () => ({ final: "a no" }) });
-      await assert.rejects(run(charge, () => value), REFUSED, name);
-      assert.equal((await run(charge, () => "right")).text(), "right", `${name}: it was not stored`);
-      await assert.rejects(run(once, () => value), REFUSED, name);
-      assert.equal((await ledger.begin(once, where, name, unchecked())).kind, "parked", name);
+      for (const operation of [charge, once]) {
+        const told = ledger.run(operation, where, name, unchecked(), () => value, { means: () => ({ final: "a no" }) });
+        await assert.rejects(told, REFUSED, name);
+        assert.equal((await ledger.begin(operation, where, name, unchecked())).kind, "parked", name);
+      }
     }
     const told = ledger.run(charge, where, "words", unchecked(), () => ({ id: 1 }));
     await assert.rejects(told, /StoredResponse, text or bytes; this is a plain object: StoredResponse\.json\(value\)/);
@@ -53,7 +53,7 @@ test("a handler that has settled its claim itself needs no answer", (t) =>
     assert.equal(told.text(), "mine");
   }));
 
-test("what `means` says that cannot be stored settles by the effect, and has the handler's error for its cause", (t) =>
+test("what `means` says that is no word of ours settles by the effect, and has the handler's error for its cause", (t) =>
   both(t, async (ledger, where) => {
     const own = new Error("mine");
     for (const [at, means] of [{ final: { a: 1 } }, undefined, "done", { unknown: 5 }, {}].entries()) {
@@ -84,9 +84,9 @@ test("a body that was not kept is not stored again as an empty one (S4)", async 
   await direct.run(charge, "t", "big", unchecked(), () => "x".repeat(4096));
   const kept = direct.lookupSync(charge, "t", "big");
   assert.equal(kept.body, null);
-  for (const ledger of [direct, remote]) {
-    await assert.rejects(ledger.run(charge, "t", "again", unchecked(), () => kept), REFUSED);
-    assert.equal(direct.lookupSync(charge, "t", "again"), null);
+  for (const [key, ledger] of Object.entries({ direct, remote })) {
+    await assert.rejects(ledger.run(charge, "t", key, unchecked(), () => kept), REFUSED);
+    assert.equal(direct.lookupSync(charge, "t", key), null);
   }
 });
 
