@@ -1,7 +1,9 @@
 import type { Claim } from "../claim.js";
+import { kindOf } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 import { joined } from "../joined.js";
 import { type NativeAsked, NativeRoute } from "../native/keyledger.js";
+import { isBytes } from "../response.js";
 import { type NativeAnswer, flat, flowingOf, responseOf, wholeOf } from "./answer.js";
 
 const NOTHING = new Uint8Array();
@@ -14,34 +16,51 @@ interface Conclusion {
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
+/** Who is told of an exchange: of errors, and of what goes on after it is answered. Neither throws. */
+interface Told {
+  tell: (error: unknown) => void;
+  lasts: (promise: Promise<void>) => void;
+}
+
 /** One request under a claim: what the handler answers is held back until its outcome is stored (H8, H9). */
 export class Exchange {
-  /** Is fulfilled when the handler has ended and its outcome is stored, whoever still listens. */
+  /** Is fulfilled when the handler has ended and its outcome is stored, whoever still listens, and whoever never reads it. */
   readonly isOver: Promise<void>;
   readonly #route: NativeRoute;
   readonly #asked: NativeAsked;
   readonly #claim: Claim;
   readonly #method: string;
-  readonly #tell: (error: unknown) => void;
+  readonly #told: Told;
   readonly #heart: ReturnType<typeof setInterval>;
   #over: () => void = () => {};
 
-  constructor(route: NativeRoute, asked: NativeAsked, claim: Claim, method: string, tell: (error: unknown) => void) {
+  constructor(route: NativeRoute, asked: NativeAsked, claim: Claim, method: string, told: Told) {
     this.#route = route;
     this.#asked = asked;
     this.#claim = claim;
     this.#method = method;
-    this.#tell = tell;
+    this.#told = told;
     this.isOver = new Promise((resolve) => (this.#over = resolve));
     this.#heart = setInterval(() => this.#beat(), Math.min(route.heartbeatMs, 0x7fffffff));
   }
 
-  /** Runs the handler, and says what is sent. */
+  /** Runs the handler, and says what is sent. Never throws. */
   async run(handler: (claim: Claim) => Response | Promise<Response>): Promise<Response> {
+    try {
+      return await this.#ran(handler);
+    } catch (error) {
+      this.#told.tell(error);
+      this.#end();
+      return responseOf(this.#route.refusal("not-available") as NativeAnswer, this.#method);
+    }
+  }
+
+  async #ran(handler: (claim: Claim) => Response | Promise<Response>): Promise<Response> {
     let response: Response;
     try {
       response = await handler(this.#claim);
       if (!(response instanceof Response)) throw new TypeError("the handler has returned what is no Response");
+      if (response.status < 200) throw new TypeError(`the handler has returned a response that is none: its status is ${response.status}`);
       if (response.bodyUsed || response.body?.locked) throw new TypeError("the body of the handler's response was read before");
     } catch (error) {
       return this.#failed(error);
@@ -76,12 +95,13 @@ export class Exchange {
 
   async #pastLimit(response: Response, reader: Reader, pieces: Uint8Array[]): Promise<Response> {
     const { fields, answer } = await this.#conclude(response, NOTHING, true);
-    clearInterval(this.#heart);
+    this.#end();
     if (answer) {
-      void this.#drain(reader);
+      this.#told.lasts(this.#drain(reader));
       return responseOf(answer, this.#method);
     }
-    const rest = new Pouring(reader, pieces, { ended: () => this.#end(), broken: () => this.#end() });
+    const { tell: broken, lasts: left } = this.#told;
+    const rest = new Pouring(reader, pieces, { broken, left });
     return flowingOf(response, rest.stream, fields ?? []);
   }
 
@@ -96,10 +116,14 @@ export class Exchange {
       },
       ended: async () => {
         const isWhole = copy !== null;
-        await this.#conclude(response, isWhole ? joined(copy ?? [], length) : NOTHING, !isWhole);
-        this.#end();
+        try {
+          await this.#conclude(response, isWhole ? joined(copy ?? [], length) : NOTHING, !isWhole);
+        } finally {
+          this.#end();
+        }
       },
       broken: async (error) => void (await this.#failed(error)),
+      left: (rest) => this.#told.lasts(rest),
     });
     return flowingOf(response, poured.stream, NativeRoute.exposed() as string[]);
   }
@@ -112,15 +136,18 @@ export class Exchange {
   }
 
   async #failed(error: unknown): Promise<Response> {
-    this.#tell(error);
-    await this.#claim.isIdle();
-    const { answer } = this.#heard((await this.#asked.concludeFailure(this.#claim.native)) as Conclusion);
-    this.#end();
-    return responseOf(answer as NativeAnswer, this.#method);
+    this.#told.tell(error);
+    try {
+      await this.#claim.isIdle();
+      const { answer } = this.#heard((await this.#asked.concludeFailure(this.#claim.native)) as Conclusion);
+      return responseOf(answer as NativeAnswer, this.#method);
+    } finally {
+      this.#end();
+    }
   }
 
   #heard(told: Conclusion): Conclusion {
-    if (told.error) this.#tell(told.error);
+    if (told.error) this.#told.tell(told.error);
     return told;
   }
 
@@ -129,9 +156,8 @@ export class Exchange {
     try {
       while (!(await reader.read()).done);
     } catch (error) {
-      this.#tell(error);
+      this.#told.tell(error);
     }
-    this.#end();
   }
 
   /** H10. A claim found lost, or whose ledger is closed, is not renewed any more; what cannot be stored now is tried at the next beat. */
@@ -153,8 +179,10 @@ export class Exchange {
 /** What is told of a body that flows. */
 interface Course {
   passed?: (piece: Uint8Array) => void;
-  ended: () => Promise<void> | void;
+  ended?: () => Promise<void>;
   broken: (error: unknown) => Promise<void> | void;
+  /** The reader has gone away; is given what reads the rest. */
+  left: (rest: Promise<void>) => void;
 }
 
 /** A body that flows. A reader that goes away does not stop what makes it: the rest is read all the same (H9). */
@@ -170,7 +198,7 @@ class Pouring {
     this.#course = course;
     this.stream = new ReadableStream<Uint8Array>({
       pull: (controller) => this.#pull(controller),
-      cancel: () => void this.#rest(),
+      cancel: () => this.#course.left(this.#rest()),
     });
   }
 
@@ -188,19 +216,16 @@ class Pouring {
 
   /** The next piece; null at the end, when it is stored. */
   async #next(): Promise<Uint8Array | null> {
-    let read;
+    let piece: Uint8Array | null;
     try {
-      read = await this.#reader.read();
+      const read = await this.#reader.read();
+      piece = read.done ? null : bytesOf(read.value);
     } catch (error) {
       await this.#course.broken(error);
       throw error;
     }
-    if (read.done) {
-      await this.#course.ended();
-      return null;
-    }
-    const piece = bytesOf(read.value);
-    this.#course.passed?.(piece);
+    if (piece === null) await this.#course.ended?.();
+    else this.#course.passed?.(piece);
     return piece;
   }
 
@@ -214,8 +239,8 @@ class Pouring {
 }
 
 function bytesOf(piece: unknown): Uint8Array {
-  if (piece instanceof Uint8Array) return piece;
-  throw new TypeError("a body's pieces are Uint8Array");
+  if (isBytes(piece)) return piece;
+  throw new TypeError(`a body's pieces are Uint8Array, and not ${kindOf(piece)}`);
 }
 
 function empty(): ReadableStream<Uint8Array> {

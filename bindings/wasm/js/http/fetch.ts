@@ -1,8 +1,10 @@
 import { Claim } from "../claim.js";
-import { kindOf, refused } from "../door.js";
+import { checkText, kindOf, refused } from "../door.js";
 import { joined } from "../joined.js";
 import { LedgerHandle } from "../ledger.js";
 import type { NativeAsked, NativeClaim, NativeRoute } from "../native/keyledger.js";
+import { isBytes } from "../response.js";
+import { telling } from "../telling.js";
 import { aborted } from "../waiting.js";
 import { type NativeAnswer, responseOf } from "./answer.js";
 import { Exchange } from "./exchange.js";
@@ -73,7 +75,7 @@ class Guard<Rest extends unknown[]> {
     if (typeof made.ledger !== "function") mustBeHere(made.ledger);
     this.#handler = handler;
     this.#options = options;
-    this.#tell = options.onError ?? ((error) => console.error("keyledger:", error));
+    this.#tell = telling(options.onError ?? ((error) => console.error("keyledger:", error)));
     // With an open ledger the module is there, and a slip in the settings is told at once.
     if (options.ledger instanceof LedgerHandle) void this.#route;
   }
@@ -107,7 +109,7 @@ class Guard<Rest extends unknown[]> {
     if (typeof key !== "string") return responseOf(key, request.method);
     const scope = await this.#scopeOf(request, rest);
     if (scope === null) return this.#refused("no-principal", request);
-    const body = await read(request, route.maxRequestBytes);
+    const body = await read(request, route.maxRequestBytes, this.#tell);
     if (typeof body === "string") return this.#refused(body, request);
     if (book === null) return this.#refused("not-available", request);
     return this.#keyed({ request, rest, book, scope, key, body });
@@ -152,47 +154,56 @@ class Guard<Rest extends unknown[]> {
       this.#tell(error);
       return this.#refused("no-principal", request);
     }
+    // Made before anything is granted: what is thrown here has run nothing.
+    const handed = again(request, body);
     const held = HELD.get(request) ?? [];
     const around = held.find((one) => one.scope === scope && one.key === key && one.native.operation === native.operation);
-    if (around) return this.#handler(again(request, body), around.claim, ...rest);
+    if (around) return this.#handler(handed, around.claim, ...rest);
     const ruling = await this.#ruled(native, request);
     if (ruling === undefined) return new Response(null, { status: 499 });
     if (ruling.error) this.#tell(ruling.error);
     if (ruling.answer) return responseOf(ruling.answer, request.method);
     const claim = new Claim(ruling.claim as NativeClaim);
-    const handed = again(request, body);
     HELD.set(handed, [...held, { native, scope, key, claim }]);
-    return this.#run(new Exchange(this.#route, native, claim, request.method, this.#tell), handed, rest);
+    const told = { tell: this.#tell, lasts: (promise: Promise<void>) => this.#lasts(promise, rest) };
+    const exchange = new Exchange(this.#route, native, claim, request.method, told);
+    // From the grant to the handler nothing waits: a request that is aborted before has run nothing.
+    const answer = exchange.run((claim) => this.#handler(handed, claim, ...rest));
+    this.#lasts(exchange.isOver, rest);
+    return answer;
   }
 
   #ask({ request, book, scope, key, body }: Asked<Rest>): NativeAsked {
     const { method, url, headers } = request;
+    checkText({ scope, key });
     const [path, query] = targetOf(url);
     return this.#route.begin(book.native, scope, key, method, path, query, headers.get("content-type") ?? undefined, body);
   }
 
-  /** What the ledger says; undefined where the client has gone while it waited: then nothing is granted (P4). */
+  /** What the ledger says; undefined where the client has gone before, or while it waited: then nothing is granted (P4). */
   async #ruled(native: NativeAsked, request: Request): Promise<Ruling | undefined> {
-    if (this.#route.waitMs === 0) return (await native.rule()) as Ruling;
-    const until = aborted(request.signal);
+    if (request.signal.aborted) return undefined;
+    const until = this.#route.waitMs === 0 ? undefined : aborted(request.signal);
     try {
-      return (await native.rule(until.promise)) as Ruling;
+      return (await native.rule(until?.promise)) as Ruling;
     } catch (error) {
-      if (request.signal.aborted) return undefined;
-      throw error;
+      if (until && request.signal.aborted) return undefined;
+      return { error, answer: this.#route.refusal("not-available") as NativeAnswer };
     } finally {
-      until.stop();
+      until?.stop();
     }
   }
 
-  /** From the grant to the handler nothing waits: a request that is aborted before has run nothing. */
-  #run(exchange: Exchange, request: Request, rest: Rest): Promise<Response> {
-    const answer = exchange.run((claim) => this.#handler(request, claim, ...rest));
-    const running = this.until(exchange.isOver);
+  /** What is under way for `idle`, and for the platform. */
+  #lasts(promise: Promise<void>, rest: Rest): void {
+    const running = this.until(promise);
     for (const given of rest as { waitUntil?: (promise: Promise<unknown>) => void }[]) {
-      if (typeof given?.waitUntil === "function") given.waitUntil(running);
+      try {
+        if (typeof given?.waitUntil === "function") given.waitUntil(running);
+      } catch (error) {
+        this.#tell(error);
+      }
     }
-    return answer;
   }
 }
 
@@ -223,31 +234,43 @@ interface Ruling {
   error?: unknown;
 }
 
+type Tell = (error: unknown) => void;
+
 /** The body, byte for byte; or the case in which it cannot be had. */
-async function read(request: Request, limit: number): Promise<Uint8Array | "too-large" | "unreadable" | "body-consumed"> {
+async function read(
+  request: Request,
+  limit: number,
+  tell: Tell,
+): Promise<Uint8Array | "too-large" | "unreadable" | "body-consumed"> {
   const announced = request.headers.get("content-length");
   if (announced !== null && /^\d+$/.test(announced) && Number(announced) > limit) return "too-large";
   if (request.bodyUsed || request.body?.locked) return "body-consumed";
-  const body = await readAll(request.body, limit);
+  const body = await readAll(request.body, limit, tell);
   if (body === "unreadable" || body === "too-large") return body;
   const isGone = body.length === 0 && request.headers.has("transfer-encoding") && request.body === null;
   const isOther = announced !== null && /^\d+$/.test(announced) && Number(announced) !== body.length;
   return isGone || isOther ? "body-consumed" : body;
 }
 
-async function readAll(stream: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | "too-large" | "unreadable"> {
+async function readAll(
+  stream: ReadableStream<unknown> | null,
+  limit: number,
+  tell: Tell,
+): Promise<Uint8Array | "too-large" | "unreadable"> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   if (stream === null) return joined(pieces, length);
   const reader = stream.getReader();
+  const without = <C>(why: C) => (reader.cancel().catch(() => undefined), why);
   try {
     for (let read; !(read = await reader.read()).done; ) {
+      if (!isBytes(read.value)) {
+        tell(new TypeError(`the pieces of a request's body are Uint8Array, and not ${kindOf(read.value)}`));
+        return without("unreadable" as const);
+      }
       pieces.push(read.value);
       length += read.value.length;
-      if (length > limit) {
-        reader.cancel().catch(() => undefined);
-        return "too-large";
-      }
+      if (length > limit) return without("too-large" as const);
     }
   } catch {
     return "unreadable";

@@ -1,6 +1,8 @@
+import { kindOf, refused } from "../door.js";
 import { NativeRoute, readStored, toStored } from "../native/keyledger.js";
 import type { Effect, Members, Operation } from "../operation.js";
 import { type Bytes, type NativeResponse, StoredResponse, toBytes } from "../response.js";
+import { atOnce } from "../telling.js";
 import { type NativeAnswer, type NativeStored, fieldsOf, flat } from "./answer.js";
 
 const NOTHING = new Uint8Array();
@@ -78,7 +80,7 @@ export type RouteOperation = { operation: Operation; effect?: undefined } | { ef
 
 /** The response to give to `complete`, `completeWith` or `fail`, to be replayed with this status and these headers. */
 export function storedHttp(answer: HttpAnswer, limits: { maxResponseBytes?: number } = {}): StoredResponse {
-  const { status, headers = [], body } = answer;
+  const { status, headers = [], body } = checked(answer);
   const told = toStored(status, flat(headers), toBytes(body ?? NOTHING), limits.maxResponseBytes);
   return StoredResponse.ofNative(told as NativeResponse);
 }
@@ -100,8 +102,8 @@ export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unk
   const { key, operation, effect, keep, redact, ...rest } = given;
   if (key !== "required" && key !== "optional") throw new TypeError(`key is "required" or "optional", and not ${String(key)}`);
   const hooks = {
-    keep: typeof keep === "function" ? telling(keep, tell) : keep,
-    redact: typeof redact === "function" ? telling(redacting(redact), tell) : redact,
+    keep: typeof keep === "function" ? watched((...given: Parameters<typeof keep>) => atOnce(keep(...given), "keep"), tell) : keep,
+    redact: typeof redact === "function" ? watched(redacting(redact), tell) : redact,
   };
   const settings = Object.entries({ ...rest, ...hooks }).filter(([, value]) => value != null);
   const isRequired = key === "required";
@@ -111,7 +113,7 @@ export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unk
 }
 
 /** The rules count a hook that throws as none; whoever wrote it wants to know. */
-function telling<A extends unknown[], T>(hook: (...given: A) => T, tell: (error: unknown) => void): (...given: A) => T {
+function watched<A extends unknown[], T>(hook: (...given: A) => T, tell: (error: unknown) => void): (...given: A) => T {
   return (...given) => {
     try {
       return hook(...given);
@@ -122,11 +124,17 @@ function telling<A extends unknown[], T>(hook: (...given: A) => T, tell: (error:
   };
 }
 
+/** One that no `Response` can be made of would be stored, and never told again. */
+function checked(answer: HttpAnswer): HttpAnswer {
+  if (Number.isInteger(answer.status) && answer.status >= 200 && answer.status < 600) return answer;
+  throw refused(`the status of an answer is a number from 200 to 599, and not ${typeof answer.status === "number" ? answer.status : kindOf(answer.status)}`);
+}
+
 function redacting(redact: NonNullable<RouteSettings["redact"]>): (stored: NativeStored) => NativeAnswer | null {
   return (stored) => {
-    const told = redact(shown(stored));
+    const told = atOnce(redact(shown(stored)), "redact");
     if (told == null) return null;
-    const { status, headers = [], body } = told;
+    const { status, headers = [], body } = checked(told);
     return [status, flat(headers), (body == null ? null : toBytes(body)) as Uint8Array];
   };
 }
