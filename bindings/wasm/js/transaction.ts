@@ -8,12 +8,16 @@ import type { Wishes } from "./outbox/wishes.js";
 import type { RemoteOutbox } from "./remote/outbox.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
+import { atOnce } from "./telling.js";
 
 /** A row of the caller's own. */
 export type Row = [key: Uint8Array, value: Uint8Array];
 
 /** What a closure of a transaction may return. It runs inside the commit, and cannot wait: a promise is none of it. */
 export type AtOnce<T> = T extends PromiseLike<unknown> ? never : T;
+
+/** One that waits would go on after its transaction has ended. */
+const CLOSURE = "a closure of a transaction, which runs inside the commit,";
 
 type Call = (words: unknown[]) => unknown;
 
@@ -29,13 +33,13 @@ export class Transaction {
 
   /** @internal */
   static plain<T>(f: (tx: Transaction) => T): NativeClosure {
-    return { run: (call) => settled(f(new Transaction(call))) };
+    return { run: (call) => atOnce(f(new Transaction(call)), CLOSURE) };
   }
   /** @internal */
   static answering(f: (tx: Transaction) => Answer): NativeClosure {
     return {
       run: (call) => {
-        const { mediaType, body } = StoredResponse.of(settled(f(new Transaction(call))));
+        const { mediaType, body } = StoredResponse.of(atOnce(f(new Transaction(call)), CLOSURE));
         return [mediaType, body ?? new Uint8Array()];
       },
     };
@@ -72,12 +76,6 @@ export class Transaction {
     const { mediaType, body } = StoredResponse.of(answer);
     this.#call(["complete", scope, operation, key, claim.fence, mediaType, body ?? new Uint8Array()]);
   }
-}
-
-/** A closure that waits would go on after its transaction has ended. */
-function settled<T>(value: T): T {
-  if (value instanceof Promise) throw new TypeError("a closure of a transaction cannot wait: it runs inside the commit");
-  return value;
 }
 
 /** One change of a batch: what is done to which row, and with what. */

@@ -100,7 +100,15 @@ test("what a closure throws is thrown as it is, and nothing of it is stored (G1)
     throw own;
   });
   await assert.rejects(broken, (error) => error === own);
-  assert.throws(() => ledger.transactionSync(() => Promise.resolve()), TypeError);
+  const { claim } = await ledger.begin(charge, "t", "k", unchecked());
+  const wait = { promise: () => Promise.reject(new Error("later")), thenable: () => ({ then: (resolve) => setTimeout(resolve, 1) }) };
+  for (const [name, later] of Object.entries(wait)) {
+    const closure = (tx) => (tx.put("t", "a", "1"), later());
+    assert.throws(() => ledger.transactionSync(closure), TypeError, name);
+    await assert.rejects(ledger.transaction(closure), TypeError, name);
+    assert.throws(() => claim.completeWithSync(closure), TypeError, name);
+  }
+  await after(1);
   assert.equal(ledger.getSync("t", "a"), null);
 });
 
