@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -28,6 +28,8 @@ test("Deno opens a file with the permissions of the guide, and is told which of 
   const [{ code }] = blocksOf(GUIDE).filter(({ how }) => how === "deno");
   const words = code.trim().split(/ +/);
   assert.equal(words.shift(), "deno");
+  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+  assert.ok(readme.includes(`\`${words.slice(1, -1).join(" ")}\``), "the README has the same");
   const program = 'import { Ledger } from "keyledger"; try { const ledger = await Ledger.open("deno.kl"); await ledger.close(); console.log("opened"); }';
   writeFileSync(join(scratch, words.at(-1)), `${program} catch (error) { console.log(error.code, error.message); }`);
   const said = (without) => {
