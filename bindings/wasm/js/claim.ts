@@ -5,6 +5,7 @@ import { type Batch, Transaction } from "./transaction.js";
 import { Turns } from "./turns.js";
 
 const NOTHING = new Uint8Array();
+const INSPECT = Symbol.for("nodejs.util.inspect.custom");
 
 /** The result of a step, as it was recorded. */
 export interface Step {
@@ -175,6 +176,12 @@ export class Claim {
   }
   async completeBatch(batch: Batch, answer: Answer): Promise<StoredResponse> {
     return this.#turns.settle(async () => this.completeBatchSync(batch, answer));
+  }
+
+  /** What Node shows of it. @internal */
+  [INSPECT](_depth: number, options: object, inspect: (value: object, options: object) => string): string {
+    const { scope, operation, key, fence, attempt, effect } = this.#look;
+    return `Claim ${inspect({ scope, operation, key, fence, attempt, effect, isSettled: this.isSettled }, options)}`;
   }
 
   /** Ends the lease at once, if the claim was not settled. No I/O. */

@@ -1,6 +1,7 @@
 import { kindOf, refused } from "./door.js";
 
 const TO_TEXT = new TextDecoder();
+const TO_TEXT_OR_NOT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const TO_BYTES = new TextEncoder();
 
 /** Bytes, or text that stands for its UTF-8. */
@@ -81,7 +82,18 @@ export class StoredResponse {
   }
 
   /** The body as JSON. */
-  json(): unknown {
-    return JSON.parse(this.text());
+  json<T = unknown>(): T {
+    return JSON.parse(this.text()) as T;
+  }
+
+  /** For logs: the body is `text` where it is UTF-8, else `base64`. */
+  toJSON(): { mediaType: string; text?: string; base64?: string; omitted?: { length: number } } {
+    const { mediaType, body, omitted } = this;
+    if (body === null) return { mediaType, omitted: { length: omitted?.length ?? 0 } };
+    try {
+      return { mediaType, text: TO_TEXT_OR_NOT.decode(body) };
+    } catch {
+      return { mediaType, base64: btoa(Array.from(body, (byte) => String.fromCharCode(byte)).join("")) };
+    }
   }
 }

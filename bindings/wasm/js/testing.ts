@@ -2,7 +2,10 @@ import { type Delivery, DeliveryOutcome } from "./outbox/delivery.js";
 import type { Transport } from "./outbox/driver.js";
 import type { Clock } from "./store.js";
 
-/** A clock that moves when it is told to. */
+/**
+ * A clock that moves when it is told to. What waits by it waits until then: `drain({ untilMs })` does not return before somebody moves it
+ * past the next retry.
+ */
 export class ManualClock implements Clock {
   #wallMs: number;
   #monotonicMs = 1;

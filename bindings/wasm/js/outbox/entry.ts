@@ -46,6 +46,10 @@ export class Entry {
   async result(options?: WaitOptions): Promise<StoredResponse> {
     return this.#outbox.result(this.id, options);
   }
+  /** The same as an answer over HTTP, with the body as it came; for a request that was sent over HTTP. */
+  async httpResult(options?: WaitOptions): Promise<Response> {
+    return httpAnswer(await this.result(options));
+  }
 }
 
 /** What the ledger keeps of an answer over HTTP, as a `Response`; of a body that was over the limit there is nothing. */

@@ -6,7 +6,7 @@ import { type Bytes, isBytes, toBytes } from "../response.js";
 /** A request as its parts. */
 export interface HttpRequestParts {
   method: string;
-  /** Absolute, http or https. */
+  /** Http or https; absolute, save in a page, whose own address it may leave out as for fetch. */
   url: string | URL;
   headers?: HeadersInit;
   body?: Bytes | null;
@@ -47,7 +47,7 @@ export class HttpRequest {
     if (typeof method !== "string") throw refused(NO_REQUEST);
     if (Object.getPrototypeOf(parts) === Object.prototype) onlyKnown("a request", parts, PARTS);
     const fields = flat(new Headers(headers));
-    const address = String(url);
+    const address = absolute(String(url));
     const bytes = httpRequest(
       method,
       address,
@@ -75,6 +75,16 @@ function bodyOf(body: Bytes | null | undefined): Uint8Array {
   if (body == null || typeof body === "string" || isBytes(body)) return toBytes(body ?? "");
   const advice = "send JSON.stringify(value) of a value; whatever else fetch takes, await enqueue(new Request(url, { method, body })) takes too";
   throw refused(`the body of a request is text or bytes; this is ${kindOf(body)}: ${advice}`);
+}
+
+/** As fetch reads an address: in a page and its workers by their own. */
+function absolute(url: string): string {
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  try {
+    return base === undefined || /^[a-z][a-z\d+.-]*:/i.test(url) ? url : new URL(url, base).href;
+  } catch {
+    return url;
+  }
 }
 
 /** What the outbox sends: a request over HTTP, or bytes or text that a transport of the caller's own understands. */

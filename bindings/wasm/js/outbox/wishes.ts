@@ -18,11 +18,14 @@ export interface Wishes {
   lane?: string;
   /** Of bytes and text; a request over HTTP has its own. */
   mediaType?: string;
-  /** What tells this request from another under the same key or purpose. Absent: its media type and bytes. */
+  /**
+   * What tells this request from another under the same key or purpose. Absent: its media type and bytes. Give one where equal requests
+   * differ in their bytes, as those of a `FormData` do: each has another boundary.
+   */
   fingerprint?: Fingerprint;
   /** It is cancelled unless it was sent by then: milliseconds since 1970-01-01 UTC. */
   sendByAtMs?: number;
-  /** A new entry is wanted even if the purpose was answered before. */
+  /** A new entry is wanted even if the purpose was answered before; without it another request for it is a `purpose_conflict`. */
   evenIfAnswered?: boolean;
 }
 

@@ -5,9 +5,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
+import { inspect } from "node:util";
 import { folder, kit } from "./kit.mjs";
 
-const { Fingerprint, Ledger, MemoryStore, Operation } = kit;
+const { Fingerprint, Ledger, MemoryStore, Operation, StoredResponse } = kit;
 const charge = Operation.repeatable("charge");
 const unchecked = () => Fingerprint.unchecked();
 const files = folder();
@@ -160,4 +161,14 @@ test("what it takes to look the stored answer up is told beside its bar", async 
   const verdict = best < LOOKUP_BAR_US ? "within" : "ABOVE";
   console.log(`lookupSync: ${best.toFixed(2)} us, ${verdict} the bar of ${LOOKUP_BAR_US}; of 1000 rounds of 100 each, 50 were quicker`);
   assert.ok(best < LOOKUP_MAX_US);
+});
+
+test("what is shown of a claim, and written of a response, says what it is", async (t) => {
+  const ledger = inMemory(t);
+  const { claim } = ledger.beginSync(charge, "t", "k", unchecked());
+  assert.match(inspect(claim), /^Claim \{[^]*key: 'k'[^]*isSettled: false/);
+  assert.deepEqual(JSON.parse(JSON.stringify([StoredResponse.json({ a: 1 }), StoredResponse.bytes(Uint8Array.of(255, 0))])), [
+    { mediaType: "application/json", text: '{"a":1}' },
+    { mediaType: "application/octet-stream", base64: "/wA=" },
+  ]);
 });

@@ -161,3 +161,29 @@ test("what no fetch can send, and what is no request over HTTP, is dead at once"
   assert.equal((await sent(outbox, { method: "GET", url, body: "a body" })).state, "dead");
   assert.equal((await sent(outbox, "only text")).state, "dead");
 });
+
+test("what comes of an entry is a Response when it is asked for, and an error as from `result`", async (t) => {
+  const { url } = await server(t, [{ status: 201, headers: { "x-charge": "7" }, body: "paid" }, { status: 422 }]);
+  const outbox = inMemory(t);
+  for (const [body, status] of [["1", 201], ["2", null]]) {
+    const { entry } = await outbox.enqueue({ method: "POST", url, body }, WISHES);
+    await outbox.drain("user-7", new FetchTransport());
+    const told = entry.httpResult({ timeoutMs: 1000 });
+    if (status === null) await assert.rejects(told, { code: "answered_no" });
+    else assert.deepEqual([(await told).status, (await told).headers.get("x-charge"), await (await told).text()], [201, "7", "paid"]);
+  }
+});
+
+test("in a page an address is the page's own where it does not say otherwise, as for fetch", (t) => {
+  const of = (url) => HttpRequest.of({ method: "POST", url }).url;
+  assert.throws(() => of("/orders"), { code: "invalid_argument" });
+  globalThis.location = { href: "https://shop.example/basket/7?x#y" };
+  t.after(() => delete globalThis.location);
+  assert.equal(of("/orders"), "https://shop.example/orders");
+  assert.equal(of("orders"), "https://shop.example/basket/orders");
+  assert.equal(of("//bank.example/a"), "https://bank.example/a");
+  assert.equal(of("http://bank.example/a"), "http://bank.example/a");
+  assert.throws(() => of("mailto:ada@shop.example"), { code: "invalid_argument" });
+  globalThis.location = { href: "blob:https://shop.example/1" };
+  assert.throws(() => of("/orders"), { code: "invalid_argument" });
+});

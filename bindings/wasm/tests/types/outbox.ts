@@ -26,3 +26,5 @@ for await (const change of outbox.changes({ after: entry.change })) if (change.s
 // @ts-expect-error: no state is called so
 if (entry.state === "done") throw new Error();
 export { answer, created, driver, drained, isHttp };
+export const charged: { cents: number } = (await entry.result()).json<{ cents: number }>();
+export const overHttp: Response = await entry.httpResult({ timeoutMs: 1 });
