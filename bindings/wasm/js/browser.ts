@@ -1,10 +1,12 @@
+import { type ModuleSource, checkPage, movable } from "./browser/place.js";
 import { openTab } from "./browser/tab.js";
-import { useErrors } from "./raised.js";
 import type { LedgerOptions } from "./ledger.js";
-import init from "./native/keyledger.js";
+import { load } from "./load.js";
 import { RemoteLedger } from "./remote/ledger.js";
 
 export * from "./common.js";
+export type { ModuleSource } from "./browser/place.js";
+export { load } from "./load.js";
 export { RemoteClaim } from "./remote/claim.js";
 export { RemoteDriver, type RemoteTransport } from "./remote/driver.js";
 export { type RemoteDecision, RemoteLedger } from "./remote/ledger.js";
@@ -12,8 +14,10 @@ export { RemoteOutbox } from "./remote/outbox.js";
 
 /** How a ledger is opened in a page. */
 export interface OpenOptions extends LedgerOptions {
-  /** Starts the worker, where the bundler does not see to `dist/browser/worker.js` by itself. */
+  /** Starts the worker, of `keyledger/browser-worker`, where the bundler does not find it by itself. */
   worker?: () => Worker;
+  /** Where the WebAssembly module is (`keyledger/wasm`), for the page and its worker. Absent: beside the package's files. */
+  module?: ModuleSource;
   /** Whether to ask the browser to keep the file even if it needs space. Absent: true. */
   persist?: boolean;
 }
@@ -22,18 +26,13 @@ export interface OpenOptions extends LedgerOptions {
 export class Ledger extends RemoteLedger {
   /** Opens the ledger of this name, or makes it. */
   static async open(name: string, options: OpenOptions = {}): Promise<Ledger> {
-    const { worker = startWorker, persist = true, ...rest } = options;
-    const [, isPersisted] = await Promise.all([load(), persist && navigator.storage?.persist?.()]);
-    const { calling, durability } = await openTab(worker(), name, rest);
+    checkPage();
+    const { worker = startWorker, persist = true, module, ...rest } = options;
+    const source = movable(module);
+    const [, isPersisted] = await Promise.all([load(source), persist && navigator.storage?.persist?.()]);
+    const { calling, durability } = await openTab(worker(), { name, options: rest, module: source });
     return new Ledger(calling, isPersisted ? "persisted" : durability);
   }
-}
-
-let loading: Promise<void> | undefined;
-
-/** The module of this thread, for fingerprints and derived keys. */
-function load(): Promise<void> {
-  return (loading ??= init().then(useErrors));
 }
 
 function startWorker(): Worker {

@@ -1,11 +1,12 @@
-import { useErrors } from "./raised.js";
+import { KeyledgerError } from "./errors.js";
 import { hostOf } from "./host.js";
 import { LedgerHandle, type LedgerOptions } from "./ledger.js";
+import { load } from "./load.js";
 import { MemoryStore } from "./memory-store.js";
-import init, { type InitInput } from "./native/keyledger.js";
 import type { Clock, Store } from "./store.js";
 
 export * from "./common.js";
+export { load } from "./load.js";
 
 /** How a ledger in memory is opened. */
 export interface MemoryOptions extends LedgerOptions {
@@ -13,19 +14,13 @@ export interface MemoryOptions extends LedgerOptions {
   clock?: Clock;
 }
 
-let loading: Promise<void> | undefined;
-
-/**
- * Loads the WebAssembly module, once: from beside this file, or as it is given (bytes, a compiled module, a response, where to fetch it).
- * `Ledger.inMemory` does it by itself; what else is called first, a fingerprint or a snapshot, needs it before.
- */
-export function load(module?: InitInput): Promise<void> {
-  loading ??= init(module === undefined ? undefined : { module_or_path: module }).then(useErrors);
-  return loading;
-}
-
 /** A key ledger in memory, for wherever there is no file. It is gone with the process; the snapshot of its store is not. */
 export class Ledger extends LedgerHandle {
+  /** For whoever was told by types of another platform that there are files. @internal */
+  static async open(): Promise<never> {
+    const instead = "a bundler has to resolve `browser` for pages, `node` for Node; a Durable Object has keyledger/durable-object";
+    throw new KeyledgerError("unavailable", `what was loaded of keyledger here has no files, only memory; ${instead}`);
+  }
   /** Opens the ledger on a store of the caller's, once the module is loaded. */
   static on(store: Store, options: MemoryOptions = {}): Ledger {
     return new Ledger(store, hostOf((commit) => queueMicrotask(commit), options.clock), options);

@@ -32,6 +32,7 @@ pub(super) fn steps(place: &Place) -> Vec<Step> {
         "--exclude-entrypoints",
         "wasm",
         "worker",
+        "browser-worker",
         "--ignore-rules",
         "cjs-resolves-to-esm",
     ]);

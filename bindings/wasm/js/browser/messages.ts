@@ -2,10 +2,18 @@ import type { LedgerOptions } from "../ledger.js";
 import type { Asked, Told } from "../remote/calling.js";
 import type { Call, Outcome, PlainError, Said } from "../remote/messages.js";
 import type { Durability } from "../store.js";
+import type { movable } from "./place.js";
+
+/** What a page has its worker open. */
+export interface Opening {
+  readonly name: string;
+  readonly options: LedgerOptions;
+  readonly module: ReturnType<typeof movable>;
+}
 
 /** From a page to its worker. `hide`: the page is left, and may be shown again. */
 export type FromPage =
-  | { readonly kind: "open"; readonly name: string; readonly options: LedgerOptions }
+  | ({ readonly kind: "open" } & Opening)
   | { readonly kind: "hide" }
   | { readonly kind: "show" }
   | Asked;

@@ -86,6 +86,9 @@ async function fileOf(name: string): Promise<FileOfWorker> {
 
 async function handleOf(name: string): Promise<SyncHandle> {
   const file = await fileOf(name);
+  if (typeof file.createSyncAccessHandle !== "function") {
+    throw new KeyledgerError("unavailable", "only a dedicated worker can open a ledger's file; open it there, or in a page");
+  }
   const giveUpAtMs = performance.now() + PATIENCE_MS;
   for (;;) {
     try {

@@ -1,15 +1,16 @@
 import { KeyledgerError } from "../errors.js";
-import type { LedgerOptions } from "../ledger.js";
 import { Calling } from "../remote/calling.js";
 import { errorOf } from "../remote/plain.js";
 import type { Durability } from "../store.js";
-import type { FromPage, ToPage } from "./messages.js";
+import type { FromPage, Opening, ToPage } from "./messages.js";
+
+/** A worker that has no script says nothing of why. */
+const UNFOUND = "its script was not found, or the Content-Security-Policy (worker-src) lets none run; `worker` starts that of keyledger/browser-worker";
 
 /** Starts a page's side of its worker. The ledger is open when the promise is kept. */
 export async function openTab(
   worker: Worker,
-  name: string,
-  options: LedgerOptions,
+  opening: Opening,
 ): Promise<{ calling: Calling; durability: Durability }> {
   const post = (message: FromPage) => worker.postMessage(message);
   const calling = new Calling(post);
@@ -23,7 +24,7 @@ export async function openTab(
   };
   const durability = new Promise<Durability>((resolve, reject) => {
     const failed = (error: Error) => (calling.end(error), reject(error));
-    worker.onerror = (event) => failed(new KeyledgerError("unavailable", `the ledger's worker does not run: ${event.message}`));
+    worker.onerror = (event) => failed(new KeyledgerError("unavailable", `the ledger's worker does not run: ${event.message || UNFOUND}`));
     worker.onmessage = ({ data }: MessageEvent<ToPage>) => {
       if (data.kind === "opened") resolve(data.durability);
       else if (data.kind === "failed") failed(errorOf(data.error));
@@ -31,7 +32,7 @@ export async function openTab(
       else calling.told(data);
     };
   });
-  post({ kind: "open", name, options });
+  post({ kind: "open", ...opening });
   return { calling, durability: await durability };
 }
 

@@ -1,7 +1,6 @@
 // The worker of a tab. Nothing is imported from it; a page starts it.
 
-import { useErrors } from "../raised.js";
-import init from "../native/keyledger.js";
+import { load } from "../load.js";
 import { plainError } from "../remote/plain.js";
 import { Agent } from "./agent.js";
 import type { FromPage, ToPage } from "./messages.js";
@@ -12,8 +11,7 @@ const tell = (message: ToPage) => postMessage(message);
 let agent: Promise<Agent> | null = null;
 
 async function start(message: FromPage & { kind: "open" }): Promise<Agent> {
-  await init();
-  useErrors();
+  await load(message.module);
   const started = new Agent(message.name, message.options, tell);
   started.show();
   return started;

@@ -53,10 +53,10 @@ export function profile() {
   return made;
 }
 
-/** A browser on a profile. */
-export function launch(folder) {
+/** A browser on a profile, with further arguments. */
+export function launch(folder, more = []) {
   const executablePath = process.env.KEYLEDGER_CHROMIUM ?? "/usr/bin/chromium";
-  return chromium.launchPersistentContext(folder, { executablePath, headless: true, args: ARGUMENTS });
+  return chromium.launchPersistentContext(folder, { executablePath, headless: true, args: [...ARGUMENTS, ...more] });
 }
 
 /** Ends every process of the browser on a profile, as a power cut does. */

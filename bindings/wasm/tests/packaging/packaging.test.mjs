@@ -5,12 +5,14 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { before, test } from "node:test";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { GUIDE, blocksOf } from "../node/texts.mjs";
 
 /** Where the tools are installed, and the projects are made. */
 const PLACE = process.env.KEYLEDGER_PACKAGING;
 const TARBALL = process.env.KEYLEDGER_TARBALL;
+
+const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
 const LINES = `
 const ledger = await Ledger.inMemory();
@@ -100,6 +102,43 @@ test("Vite, for browsers", () => {
   run(folder, tool("vite"), ["build"]);
   const [bundle] = readdirSync(join(folder, "dist/assets")).filter((name) => name.endsWith(".js"));
   assert.equal(served(folder, join("dist/assets", bundle)), IN_MEMORY);
+});
+
+test("Vite, for a worker of one's own, in the form that it has workers in by default", () => {
+  const files = {
+    "main.js": 'new Worker(new URL("./mine.js", import.meta.url), { type: "module" });',
+    "mine.js": 'import { Ledger } from "keyledger/worker"; onmessage = async () => postMessage((await Ledger.open("shop")).durability());',
+    "index.html": '<script type="module" src="./main.js"></script>',
+    "vite.config.js": 'export default { logLevel: "error" };',
+  };
+  const folder = project("vite-worker", files);
+  run(folder, tool("vite"), ["build"]);
+  assert.ok(readdirSync(join(folder, "dist/assets")).some((name) => name.startsWith("mine")));
+});
+
+test("esbuild, for browsers, with the worker's script of keyledger/browser-worker", () => {
+  const page = 'import { Ledger } from "keyledger";\nawait Ledger.open("shop", { worker: () => new Worker("/worker.js"), module: "/keyledger_bg.wasm" });';
+  const folder = project("esbuild-worker", { "main.js": page, "worker.js": 'import "keyledger/browser-worker";' });
+  for (const [name, format] of [["main", "esm"], ["worker", "iife"]]) {
+    run(folder, tool("esbuild"), [`${name}.js`, "--bundle", `--format=${format}`, `--outfile=out/${name}.js`, "--log-level=error"]);
+  }
+  assert.match(readFileSync(join(folder, "out/worker.js"), "utf8"), /onmessage/);
+});
+
+test("TypeScript, resolving as bundlers do: pages and workers have `open`, and a condition says that it is another platform", () => {
+  const settings = ["--noEmit", "--strict", "--module", "preserve", "--moduleResolution", "bundler", "--target", "es2022"];
+  const files = {
+    "page.ts": `import { Ledger } from "keyledger";
+      const ledger = await Ledger.open("shop", { persist: false });
+      await ledger.outbox().driver("user-7", { credentials: "same-origin" }).start().stop();`,
+    "worker.ts": 'import { Ledger } from "keyledger/worker"; (await Ledger.open("shop")).sweepSync(100);',
+    "memory.ts": 'import { Ledger } from "keyledger/memory"; (await Ledger.inMemory()).snapshot();',
+    "server.ts": 'import { Ledger } from "keyledger"; Ledger.openSync("payments.kl").closeSync();',
+  };
+  const folder = project("bundler-types", files);
+  const tsc = (...more) => run(folder, process.execPath, [TSC, ...settings, "--lib", "es2022,dom,dom.iterable,esnext.disposable", ...more]);
+  tsc("page.ts", "worker.ts", "memory.ts");
+  tsc("--customConditions", "node", "server.ts");
 });
 
 test("webpack, for browsers", () => {
