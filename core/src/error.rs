@@ -77,7 +77,9 @@ pub enum Error {
         max: u64,
     },
     /// A call to the ledger from inside a closure that it runs.
-    #[error("a call to the ledger from inside its own transaction, or its own disk; use the transaction that the closure was given")]
+    #[error(
+        "a call to the ledger from inside its own transaction, or its own disk; use the transaction that the closure was given"
+    )]
     Reentrant,
     /// Another process or handle holds the file.
     #[error(
