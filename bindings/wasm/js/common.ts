@@ -30,7 +30,7 @@ export {
 export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn } from "./outbox/outbox.js";
 export type { Wishes } from "./outbox/wishes.js";
 export { Delivery, DeliveryOutcome, type OutcomeKind, Report } from "./outbox/delivery.js";
-export type { AnyTransport, DrainOptions, DrainProgress, Drained, Driver, DriverOptions, Transport } from "./outbox/driver.js";
+export type { AnyTransport, DrainOptions, DrainProgress, Drained, Driver, DriverOptions, StopOptions, Transport } from "./outbox/driver.js";
 export {
   type Entry,
   type EntryCounts,

@@ -9,17 +9,22 @@ export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: (
   return { promise, stop: () => signal.removeEventListener("abort", listener) };
 }
 
-/** A signal that is aborted by `timeIsUp`, whose words are `late`, after a while, or when the other one is; and how to listen no more. */
+/** A signal that is aborted by `timeIsUp`, whose words are `late`, after a while, or when one of the others is; and how to listen no more. */
 export function within(
   ms: number,
-  other?: AbortSignal,
+  others?: AbortSignal | readonly (AbortSignal | undefined)[],
   late = "the time is up",
 ): { signal: AbortSignal; timeIsUp: Error; stop: () => void } {
   const [end, timeIsUp] = [new AbortController(), new DOMException(late, "TimeoutError")];
   // A timer of more than this is one of zero.
   const timer = Number.isFinite(ms) ? setTimeout(() => end.abort(timeIsUp), Math.min(ms, 0x7fffffff)) : undefined;
-  const abort = () => end.abort(other?.reason);
-  other?.addEventListener("abort", abort);
-  const stop = () => (clearTimeout(timer), other?.removeEventListener("abort", abort));
+  const heard = [others].flat().filter((other) => other !== undefined);
+  const abort = () => end.abort(heard.find(({ aborted }) => aborted)?.reason);
+  if (heard.some(({ aborted }) => aborted)) abort();
+  for (const other of heard) other.addEventListener("abort", abort);
+  const stop = () => {
+    clearTimeout(timer);
+    for (const other of heard) other.removeEventListener("abort", abort);
+  };
   return { signal: end.signal, timeIsUp, stop };
 }

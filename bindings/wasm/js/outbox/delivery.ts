@@ -139,9 +139,12 @@ export class Delivery {
   readonly #native: NativeDelivery;
   readonly #outbox: Outbox;
   readonly #look: Look;
+  /** Is aborted when its driver gives it up: what is being sent may be cut off then. Absent where no driver has it. */
+  readonly signal: AbortSignal | undefined;
 
   /** @internal */
-  constructor(native: NativeDelivery, outbox: Outbox) {
+  constructor(native: NativeDelivery, outbox: Outbox, signal?: AbortSignal) {
+    this.signal = signal;
     this.#native = native;
     this.#outbox = outbox;
     const look = native.look() as Look;

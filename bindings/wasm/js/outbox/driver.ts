@@ -2,6 +2,7 @@ import { onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { EntryCounts } from "./entry.js";
+import { aborted, within } from "../waiting.js";
 import { Network } from "./network.js";
 import type { Outbox } from "./outbox.js";
 
@@ -24,6 +25,14 @@ export interface DriverOptions {
   inFlight?: number;
   /** Called when a call of the outbox fails, which is then made again later. */
   onError?: (error: unknown) => void;
+}
+
+/** How long a driver that is stopped waits for what is in flight. */
+export interface StopOptions {
+  /** Absent: until it is sent and settled, or its leases are over. */
+  timeoutMs?: number;
+  /** Ends the wait, as `timeoutMs` does. */
+  signal?: AbortSignal;
 }
 
 /** How far a drain is. It counts entries of its scope, whoever sends and settles them. */
@@ -66,7 +75,7 @@ export interface Drained {
 
 /** What the native half sends over. */
 export interface NativeTransport {
-  send(delivery: NativeDelivery): Promise<DeliveryOutcome>;
+  send(delivery: NativeDelivery, patience?: AbortSignal): Promise<DeliveryOutcome>;
   hasOtherCredentials(scope: string): boolean;
 }
 
@@ -82,6 +91,8 @@ export class Driver {
   #ended: { error: unknown } | undefined;
   readonly #network = new Network();
   #watchNoMore = () => {};
+  /** Gives up what is in flight. */
+  #patience = new AbortController();
 
   /** @internal */
   constructor(outbox: Outbox, scope: string, transport: AnyTransport, options: DriverOptions = {}) {
@@ -137,7 +148,7 @@ export class Driver {
   /** Timers are late where a machine slept: what runs is let finish, and another looks at once. */
   #run(): void {
     const end = new AbortController();
-    const native = this.#native(this.#guarded(end.signal));
+    const native = this.#native(this.#guarded(end.signal, this.#patience.signal));
     this.#running?.abort();
     this.#running = end;
     end.signal.addEventListener("abort", () => native.stop());
@@ -156,11 +167,12 @@ export class Driver {
   }
 
   /** Sends nothing while the network is down. What was sent in spite of what the browser says, and came to nothing, is the last for a while. */
-  #guarded(end: AbortSignal): NativeTransport {
+  #guarded(end: AbortSignal, patience: AbortSignal): NativeTransport {
     const { send, hasOtherCredentials } = this.#transport;
     const guarded = async (native: NativeDelivery) => {
+      if (patience.aborted) return told(native, unsent("the driver was stopped"));
       const isDown = this.#network.isDown;
-      const outcome = isDown ? unsent(native) : await send(native);
+      const outcome = isDown ? told(native, unsent("the browser is offline")) : await patiently(native, send(native, patience), patience);
       const isDownNow = isDown || (outcome.kind === "retry" && this.#network.failed());
       if (isDownNow && !end.aborted) this.#run();
       return outcome;
@@ -184,13 +196,22 @@ export class Driver {
   }
 
   /**
-   * Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over. Throws why it ended before; that
-   * error's `reports` are outcomes that it could not store.
+   * Leases nothing more, and waits until what is in flight is sent and settled, or its leases are over. What `timeoutMs` or `signal` ends is
+   * that wait: what is in flight then is given up and settled as a try that may have taken effect, as if the process had been killed, and
+   * whoever comes next sends it again with its key. Throws why it ended before; that error's `reports` are outcomes that it could not store.
    */
-  async stop(): Promise<void> {
+  async stop({ timeoutMs = Infinity, signal }: StopOptions = {}): Promise<void> {
     this.#running?.abort();
     this.#rest();
+    const end = within(timeoutMs, signal);
+    const giveUp = () => {
+      this.#patience.abort();
+      this.#patience = new AbortController();
+    };
+    end.signal.addEventListener("abort", giveUp);
+    if (end.signal.aborted) giveUp();
     await Promise.all(this.#runs);
+    end.stop();
     const ended = this.#ended;
     this.#ended = undefined;
     if (ended) throw ended.error;
@@ -228,11 +249,24 @@ export async function untilEnded(options: DrainOptions, drain: (tell: Tell) => P
   }
 }
 
-/** Leased before it was known: nothing has left. */
-function unsent(delivery: NativeDelivery): DeliveryOutcome {
-  const outcome = DeliveryOutcome.retry("the browser is offline").notTaken().notCounted();
+/** Leased, and then not sent after all: nothing has left. */
+const unsent = (why: string) => DeliveryOutcome.retry(why).notTaken().notCounted();
+
+function told(delivery: NativeDelivery, outcome: DeliveryOutcome): DeliveryOutcome {
   delivery.tell(outcome.native);
   return outcome;
+}
+
+/** What came of a send, as long as there is patience for it. */
+async function patiently(delivery: NativeDelivery, sending: Promise<DeliveryOutcome>, patience: AbortSignal): Promise<DeliveryOutcome> {
+  const over = aborted(patience);
+  try {
+    return await Promise.race([sending, over.promise]);
+  } catch {
+    return told(delivery, DeliveryOutcome.retry("given up when the driver was stopped"));
+  } finally {
+    over.stop();
+  }
 }
 
 function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
@@ -256,11 +290,7 @@ function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
     }
   };
   return {
-    send: async (native) => {
-      const outcome = await sent(send, new Delivery(native, outbox));
-      native.tell(outcome.native);
-      return outcome;
-    },
+    send: async (native, patience) => told(native, await sent(send, new Delivery(native, outbox, patience))),
     hasOtherCredentials: (scope) => {
       const answer = isAsking ? false : (hasOtherCredentials?.(scope) ?? false);
       if (typeof answer === "boolean") return answer;

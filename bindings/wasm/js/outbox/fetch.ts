@@ -184,7 +184,7 @@ export class FetchTransport implements Transport {
     const ms = Math.min(timeoutMs, delivery.leaseLeftMs);
     if (ms <= 0) return new DeliveryOutcome(httpSilent("the lease was over before it was sent", false));
     if (signal?.aborted) return new DeliveryOutcome(httpSilent("the transport was ended before it was sent", false));
-    const end = within(ms, signal, "no answer came in time");
+    const end = within(ms, [signal, delivery.signal], "no answer came in time");
     try {
       for (let hops = 0; ; hops++) {
         const answer = await this.#answered(send, end.signal, hops > 0);

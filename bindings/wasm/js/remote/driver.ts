@@ -1,10 +1,11 @@
 import { onlyKnown } from "../door.js";
 import { KeyledgerError } from "../errors.js";
-import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, untilEnded } from "../outbox/driver.js";
+import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, type StopOptions, untilEnded } from "../outbox/driver.js";
 import { FETCH_SETTINGS, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { Carrier, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
+import { within } from "../waiting.js";
 
 /**
  * What sends where the ledger lives elsewhere: `FetchTransport`, told by data alone. A function cannot go to the thread that has the
@@ -88,15 +89,22 @@ export class RemoteDriver {
 
   /**
    * Wants it no more. If nobody else does, nothing more is leased, and on return what was in flight is sent and settled, or its leases are
-   * over. Throws why it ended before.
+   * over. What `timeoutMs` or `signal` ends is that wait: what is in flight then is given up and settled as a try that may have taken effect,
+   * as if the process had been killed, and is sent again with its key. Throws why it ended before.
    */
-  async stop(): Promise<void> {
+  async stop({ timeoutMs, signal }: StopOptions = {}): Promise<void> {
     const [wanted, ended] = [this.#wanted, this.#ended];
     this.#wanted = this.#ended = undefined;
     if (ended) throw ended.error;
     if (!wanted) return;
     wanted.abort();
-    await this.#carrier.call("outbox.rested", [this.#scope]);
+    const end = within(timeoutMs ?? Infinity, signal);
+    try {
+      if (end.signal.aborted) return void (await this.#carrier.call("outbox.rested", [this.#scope, true]));
+      await this.#carrier.call("outbox.rested", [this.#scope, false], { signal: end.signal, endsThere: true });
+    } finally {
+      end.stop();
+    }
   }
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();

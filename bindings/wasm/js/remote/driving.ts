@@ -23,6 +23,8 @@ interface Wanting {
 class Route {
   readonly wishes = new Map<Wish, Wanting>();
   driver: Driver | undefined;
+  /** The driver that was stopped last: what it has in flight can still be given up. */
+  stopped: Driver | undefined;
   /** How the driver works. */
   words = "";
   /** Kept when what was stopped has ended. */
@@ -58,10 +60,14 @@ export class Driving {
     }
   }
 
-  /** Returns when a scope that nobody wants to be kept going has come to rest. Throws why its driver ended before. */
-  async rested(scope: string): Promise<void> {
+  /**
+   * Returns when a scope that nobody wants to be kept going has come to rest; what is in flight is given up when the signal is aborted.
+   * Throws why its driver ended before.
+   */
+  async rested(scope: string, signal: AbortSignal): Promise<void> {
     const route = this.#routes.get(scope);
-    if (route?.wishes.size === 0) await route.rest;
+    if (route?.wishes.size !== 0) return;
+    await Promise.all([route.rest, route.stopped?.stop({ signal })]);
   }
 
   /** A transport that is ended when the ledger goes. */
@@ -93,6 +99,7 @@ export class Driving {
     const wish = [...route.wishes.keys()].at(-1);
     const words = wish ? JSON.stringify(wish) : "";
     if (words === route.words) return;
+    route.stopped = route.driver ?? route.stopped;
     if (route.driver) route.rest = Promise.all([route.rest.catch(() => undefined), route.driver.stop()]).then(() => undefined);
     // Whoever waits for it is told; perhaps nobody does.
     route.rest.catch(() => undefined);

@@ -152,7 +152,8 @@ export const OUTBOX_ANSWERS = {
     await outboxes.driving.keep(wish, signal, tells.errors ? failing(say) : undefined);
     throw signal.reason;
   },
-  "outbox.rested": ({ outboxes }: Asking, scope: string) => outboxes.driving.rested(scope),
+  "outbox.rested": ({ outboxes, signal }: Asking, scope: string, isGivenUp: boolean) =>
+    outboxes.driving.rested(scope, isGivenUp ? AbortSignal.abort() : signal),
   "outbox.drain": (
     { outboxes, signal, say }: Asking,
     settings: OutboxSettings,

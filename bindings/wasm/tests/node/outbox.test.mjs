@@ -99,6 +99,23 @@ test("a driver that is stopped waits for what is in flight, and ends by itself w
   await assert.rejects(driver.stop(), { code: "closed" });
 });
 
+test("a driver that is stopped waits only as long as it is told: what is in flight is a try that may have taken effect, and is sent again (O6)", async (t) => {
+  const outbox = inMemory(t, { backoff: { baseMs: 0, capMs: 0, multiplier: 1 } });
+  const { entry } = await outbox.enqueue("x", WISHES);
+  for (const options of [{ timeoutMs: 20 }, { signal: AbortSignal.abort() }, { signal: AbortSignal.timeout(20) }, { timeoutMs: 0 }]) {
+    const signals = [];
+    const driver = outbox.driver("user-7", ({ signal }) => (signals.push(signal), new Promise(() => {}))).start();
+    while (signals.length === 0) await after(1);
+    await driver.stop(options);
+    const { state, mayHaveTakenEffect, errors } = outbox.get(entry.id);
+    assert.deepEqual([state, mayHaveTakenEffect, errors.at(-1).error], ["pending", true, "given up when the driver was stopped"]);
+    assert.deepEqual([signals.length, signals[0].aborted, driver.isRunning], [1, true, false]);
+  }
+  const driver = outbox.driver("user-7", () => yes("done")).start();
+  assert.equal((await entry.result()).text(), "done");
+  await driver.stop({ timeoutMs: 1000 });
+});
+
 test("a drain is ended by its signal, and by what its progress throws, after what is in flight", async (t) => {
   const outbox = inMemory(t);
   for (const one of ["a", "b", "c"]) await outbox.enqueue(one, WISHES);

@@ -125,3 +125,22 @@ test("a drain that is ended while nobody leads, or after who led was lost, is as
     assert.deepEqual([asked, told], [["a"], [[1, "AbortError"], [2, "AbortError"]]]);
   }
 });
+
+test("a stop waits only as long as it is told, and then what is in flight is cut off and sent again later (O6)", LIMIT, async (t) => {
+  const { seen, url } = await server(t, ["silence", "silence", "silence", { status: 201 }]);
+  const outbox = await opened(t, EAGER);
+  const [{ entry }] = await posted(outbox, url, ["a"]);
+  for (const [at, options] of [{ timeoutMs: 20 }, { signal: AbortSignal.abort() }, { signal: AbortSignal.timeout(20) }].entries()) {
+    const driver = outbox.driver("user-7").start();
+    while (seen.length <= at) await after(1);
+    const startMs = performance.now();
+    await driver.stop(options);
+    assert.ok(performance.now() - startMs < 5_000);
+    const { state, mayHaveTakenEffect } = await outbox.get(entry.id);
+    assert.deepEqual([state, mayHaveTakenEffect], ["pending", true]);
+  }
+  const driver = outbox.driver("user-7").start();
+  assert.equal((await entry.result()).mediaType, "application/http");
+  await driver.stop({ timeoutMs: 10_000 });
+  assert.equal(new Set(seen.map(({ headers }) => headers["idempotency-key"])).size, 1);
+});
