@@ -38,6 +38,26 @@ test("the package is the same by require", () => {
   assert.equal(execFileSync(process.execPath, ["-e", code], { cwd: scratch, encoding: "utf8" }), "closed\n");
 });
 
+test("by require, too, what the entries share is one: errors, outcomes, and the ledger of a thread of its own", () => {
+  const code = `
+    const { DeliveryOutcome, Fingerprint, KeyledgerError, Ledger, Operation } = require("keyledger");
+    const { ScriptedTransport } = require("keyledger/testing");
+    const { Ledger: Threaded } = require("keyledger/worker");
+    (async () => {
+      const ledger = Ledger.inMemorySync();
+      const outbox = ledger.outbox();
+      await outbox.enqueue("x", { scope: "u", operation: "o" });
+      console.log((await outbox.drain("u", new ScriptedTransport([DeliveryOutcome.yes("paid")]))).counts.answered);
+      const threaded = await Threaded.open(process.argv[1]);
+      const refused = await threaded.begin(Operation.repeatable("o"), "", "k", Fingerprint.unchecked()).catch((error) => error);
+      console.log(refused instanceof KeyledgerError, refused.code);
+      await threaded.close();
+    })();
+  `;
+  const told = execFileSync(process.execPath, ["--input-type=commonjs", "-e", code, join(folder(), "required.kl")], { cwd: scratch, encoding: "utf8" });
+  assert.equal(told, "1\ntrue invalid_key\n");
+});
+
 test("the lines for fetch handlers work: once, again, another body, no key, nobody", async () => {
   const [, code] = /## Fetch handlers\n[^]*?```js\n([^]*?)```/.exec(README);
   writeFileSync(join(scratch, "readme-fetch.mjs"), code.replace('"payments.kl"', JSON.stringify(join(folder(), "payments.kl"))));

@@ -46,3 +46,17 @@ test("the first lines of the README are strict TypeScript as they stand", () => 
   });
   execFileSync(process.execPath, [TSC, ...WORDS, ...files], { cwd: scratch, stdio: "inherit" });
 });
+
+test("a CommonJS module has the types of every entry that Node can require", () => {
+  const file = join(scratch, "required.cts");
+  const code = `
+    import { DeliveryOutcome, Ledger } from "keyledger";
+    import { ScriptedTransport } from "keyledger/testing";
+    import { Ledger as Threaded } from "keyledger/worker";
+    export const sent = Ledger.inMemorySync().outbox().drain("u", new ScriptedTransport([DeliveryOutcome.yes("paid")]));
+    export const threaded = Threaded.open("a.kl").then((ledger) => ledger.newKey());
+  `;
+  writeFileSync(file, code);
+  const words = WORDS.map((word) => (word === "nodenext" ? "node16" : word));
+  execFileSync(process.execPath, [TSC, ...words, file], { cwd: scratch, stdio: "inherit" });
+});
