@@ -1,5 +1,6 @@
 import { onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
+import { telling } from "../telling.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { EntryCounts } from "./entry.js";
 import { aborted, within } from "../waiting.js";
@@ -104,7 +105,7 @@ export class Driver {
 
   #native(transport = this.#transport): NativeDriver {
     const { inFlight, onError } = this.#options;
-    return new NativeDriver(this.#outbox.native, this.#scope, transport, inFlight, onError);
+    return new NativeDriver(this.#outbox.native, this.#scope, transport, inFlight, onError && telling(onError));
   }
 
   /** Sends until nothing is due within `untilMs` from now, whatever a browser says of its network; what was left, by state. */

@@ -3,6 +3,7 @@ import { KeyledgerError } from "../errors.js";
 import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, type StopOptions, untilEnded } from "../outbox/driver.js";
 import { FETCH_SETTINGS, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
+import { telling } from "../telling.js";
 import type { Carrier, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
 import { within } from "../waiting.js";
@@ -75,11 +76,8 @@ export class RemoteDriver {
 
   #heard(said: Said, tell?: (progress: DrainProgress) => void): void {
     if ("progress" in said) return tell?.(said.progress);
-    try {
-      this.#options.onError?.(errorOf(said.failed));
-    } catch {
-      // What it throws is nobody's, as where the ledger is.
-    }
+    const { onError } = this.#options;
+    if (onError) telling(onError)(errorOf(said.failed));
   }
 
   /** Whether it is wanted. It ends by itself when the ledger is closed, or cannot go on. */

@@ -76,16 +76,21 @@ async function resumed(direct, hasFailed) {
 
 test("what fails and is done again later is told to all that want the driver, as errors of here; what they throw is nobody's", LIMIT, async (t) => {
   const { direct, remote } = across(t);
-  const [outbox, told] = [remote.outbox(), { one: [], two: [], drain: [] }];
+  const [outbox, told] = [remote.outbox(), { one: [], two: [], here: [], drain: [] }];
+  t.mock.method(console, "error", () => undefined);
   const hears = (name) => (error) => {
     told[name].push(error);
     throw new Error("nobody's");
   };
-  const [one, two] = ["one", "two"].map((name) => outbox.driver("user-7", {}, { onError: hears(name) }).start());
+  const breaks = (name) => async (error) => hears(name)(error);
+  const one = outbox.driver("user-7", {}, { onError: hears("one") }).start();
+  const two = outbox.driver("user-7", {}, { onError: breaks("two") }).start();
+  const here = direct.outbox().driver("user-7", () => assert.fail("it is sent"), { onError: breaks("here") }).start();
   const silent = outbox.driver("user-7").start();
   await outbox.stats();
   direct.suspend();
-  await resumed(direct, () => told.one.length > 0 && told.two.length > 0);
+  await resumed(direct, () => told.one.length > 0 && told.two.length > 0 && told.here.length > 0);
+  await here.stop();
   assert.ok(told.one[0] instanceof KeyledgerError);
   assert.deepEqual([told.one[0].code, told.two[0].code], ["suspended", "suspended"]);
   const { entry } = await outbox.enqueue(DEAD, WISHES);
