@@ -97,7 +97,7 @@ async function handleOf(name: string): Promise<SyncHandle> {
       const isHeld = (error as DOMException).name === "NoModificationAllowedError";
       if (!isHeld) throw new KeyledgerError("unavailable", `the file of ${name} cannot be opened: ${(error as Error).message}`);
       if (performance.now() > giveUpAtMs) {
-        throw new KeyledgerError("already_open", `another worker has the ledger ${name} open, and does not let go of it`);
+        throw new KeyledgerError("already_open", `another worker has the ledger ${name} open, and does not let go of it; one tab at a time can have it so, all of them by the page's own Ledger.open`);
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }

@@ -286,15 +286,19 @@ function wordsOf(error: unknown): string {
   return cause ? wordsOf(cause) : `${name}: ${message}`;
 }
 
+/** What Node's fetch says before it looks for anybody at a port that the Fetch standard blocks. */
+const BLOCKED = "bad port";
+
 /** Whether a byte of the request may have left. Only where a platform says that it had no connection is it certain that none has. */
 function mayHaveLeft(error: unknown): boolean {
   const { cause, errors, code, syscall, message = "" } = (error ?? {}) as FetchError;
   if (errors?.length) return errors.some(mayHaveLeft);
-  // Node: connecting and looking up names have system calls of their own. Bun and Deno say it in their own words.
+  // Node: connecting and looking up names have system calls of their own, and some ports are blocked. Bun and Deno say it in their own words.
   const isBefore =
     syscall === "connect" ||
     syscall === "getaddrinfo" ||
     code === "UND_ERR_CONNECT_TIMEOUT" ||
+    message === BLOCKED ||
     code === "ConnectionRefused" ||
     message.includes("client error (Connect)");
   return !isBefore && (cause === undefined || mayHaveLeft(cause));

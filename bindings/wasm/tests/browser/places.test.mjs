@@ -22,11 +22,16 @@ const SERVICE = `
     source.postMessage(await Promise.all(opened));
   };
 `;
+const OWN = `
+  import { Ledger } from "/keyledger/dist/browser/direct.js";
+  Ledger.open("mine").then(() => postMessage("open"), ({ code, message }) => postMessage([code, message]));
+`;
 let fetched = 0;
 const server = await serve({
   "/tests/browser/no-wasm.html": under("script-src 'self' 'unsafe-inline'"),
   "/tests/browser/no-worker.html": under("worker-src 'none'"),
   "/service.mjs": typed("text/javascript", SERVICE),
+  "/own.mjs": typed("text/javascript", OWN),
   "/elsewhere/module.wasm": (request, response) => {
     fetched += 1;
     typed("application/wasm", readFileSync(join(INSTALLED, "dist/native/keyledger_bg.wasm")))(request, response);
@@ -86,4 +91,14 @@ test("a worker whose script is not there is told of", LIMIT, async (t) => {
     tab.keyledger.Ledger.open("shop", { worker: () => new Worker("/nowhere.js", { type: "module" }) }).catch(({ code, message }) => [code, message]),
   );
   says(told, /its script was not found/);
+});
+
+test("the second worker of one's own is told that all tabs have a ledger otherwise", LIMIT, async (t) => {
+  const page = await opened(t);
+  const start = () =>
+    page.evaluate(() => new Promise((resolve) => ((globalThis.kept ??= []).push(new Worker("/own.mjs", { type: "module" })), (kept.at(-1).onmessage = ({ data }) => resolve(data)))));
+  assert.equal(await start(), "open");
+  const [code, message] = await start();
+  assert.equal(code, "already_open");
+  assert.match(message, /all of them by the page's own Ledger.open/);
 });
