@@ -133,3 +133,13 @@ test("a file that cannot be opened says what to do about it", () => {
   assert.deepEqual(told("nowhere/x.kl"), ["unavailable", "its folder must exist: make it first"]);
   assert.deepEqual(told("taken.kl"), ["wrong_format", "nothing was changed, choose another path"]);
 });
+
+test("the stack of an error leads to whoever called, and says nothing of the module's inside", async (t) => {
+  const { direct } = across(t);
+  const whoCalled = () => direct.beginSync(charge, "", "k", unchecked());
+  let error;
+  assert.throws(whoCalled, (thrown) => Boolean((error = thrown)));
+  assert.match(error.stack, /^[^\n]*: [^\n]*\n\s+at [^\n]*ledger\.js[^]*\n\s+at whoCalled /);
+  assert.doesNotMatch(error.stack, /wasm:|native.keyledger\.js|raised\.js/);
+  assert.equal(error.message, error.stack.split("\n")[0].replace(/^[^:]*: /, ""));
+});
