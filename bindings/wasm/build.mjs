@@ -31,7 +31,7 @@ writeFileSync("dist/cjs/package.json", '{ "type": "commonjs" }\n');
 
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(join("../..", name), name);
 
-/** The glue takes what is no text for text, and reads beyond the module's memory; of another's object it says so without a code. */
+/** The glue takes what is no text for text, or half a surrogate pair for another character, and reads beyond the module's memory; of another's object it says so without a code. */
 function guardGlue(path) {
   const glue = readFileSync(path, "utf8");
   if (glue.includes("noText")) return;
@@ -40,8 +40,11 @@ function guardGlue(path) {
     return text.replace(before, () => after);
   };
   const string = "function passStringToWasm0(arg, malloc, realloc) {\n";
-  const guarded = replaced(glue, string, `${string}    if (typeof arg !== "string") throw noText(arg);\n`);
-  const whole = replaced(guarded, "throw new Error(`expected instance of ${klass.name}`);", "throw noInstance(instance, klass);");
+  const guarded = replaced(glue, string, `${string}    if (typeof arg !== "string" || !arg.isWellFormed()) throw noText(arg);\n`);
+  // What tells of something that was done is stored all the same: an answer's media type, a reason to park, the message of an error.
+  const wellFormed = 'passStringToWasm0(typeof $1 === "string" ? $1.toWellFormed() : $1,';
+  const answered = guarded.replace(/passStringToWasm0\((ret|text|error|media_type),/g, wellFormed);
+  const whole = replaced(answered, "throw new Error(`expected instance of ${klass.name}`);", "throw noInstance(instance, klass);");
   const [types, rest] = [whole.slice(0, whole.indexOf("\n") + 1), whole.slice(whole.indexOf("\n") + 1)];
   writeFileSync(path, `${types}import { noInstance, noText } from "../door.js";\n${rest}`);
 }

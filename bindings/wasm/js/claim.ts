@@ -1,6 +1,6 @@
 import type { NativeClaim } from "./native/keyledger.js";
 import type { Effect, KeyId } from "./operation.js";
-import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
+import { type Answer, type Bytes, type NativeResponse, StoredResponse, doneBytes } from "./response.js";
 import { type Batch, Transaction } from "./transaction.js";
 import { Turns } from "./turns.js";
 
@@ -140,7 +140,7 @@ export class Claim {
     return this.#turns.step(name, async () => {
       const recorded = await this.#turns.call(async () => this.#native.recordedStep(name) as Uint8Array | null);
       if (recorded !== null) return recorded;
-      const value = toBytes(await f(this.deriveKey(name)));
+      const value = doneBytes(await f(this.deriveKey(name)));
       await this.recordStep(name, value);
       return value;
     });
@@ -148,16 +148,16 @@ export class Claim {
   stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
     const recorded = this.#native.recordedStep(name) as Uint8Array | null;
     if (recorded !== null) return recorded;
-    const value = toBytes(f(this.deriveKey(name)));
+    const value = doneBytes(f(this.deriveKey(name)));
     this.#native.recordStepSync(name, value);
     return value;
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
-    const bytes = toBytes(value);
+    const bytes = doneBytes(value);
     await this.#turns.call(() => this.#native.recordStep(name, bytes));
   }
   recordStepSync(name: string, value: Bytes): void {
-    this.#native.recordStepSync(name, toBytes(value));
+    this.#native.recordStepSync(name, doneBytes(value));
   }
 
   /** Stores rows and the response that `f` returns in one transaction. `f` may not wait: it runs inside the commit. */

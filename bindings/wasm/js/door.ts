@@ -14,8 +14,25 @@ export function kindOf(given: unknown): string {
   return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
 }
 
-/** Thrown by the native half's glue, in which `build.mjs` puts it: what is no text would be read as bytes that are not there. @internal */
-export const noText = (given: unknown) => refused(`${kindOf(given)}, where text is expected`);
+/**
+ * Thrown by the native half's glue, in which `build.mjs` puts it: what is no text would be read as bytes that are not there, and half a
+ * surrogate pair as a character that it is not, so that two texts would be one. @internal
+ */
+export const noText = (given: unknown) =>
+  typeof given === "string" ? halfPair("invalid_key") : refused(`${kindOf(given)}, where text is expected`);
+
+const halfPair = (code: "invalid_key" | "invalid_argument") =>
+  new KeyledgerError(code, "half a surrogate pair is no text that UTF-8 can hold: encode the text, or use a hash of it");
+
+/** The glue does not check what is inside of lists. @internal */
+export function checkName(name: unknown): void {
+  if (typeof name === "string" && !name.isWellFormed()) throw halfPair("invalid_key");
+}
+
+/** @internal */
+export function checkPairs(text: string): void {
+  if (!text.isWellFormed()) throw halfPair("invalid_argument");
+}
 
 /** Thrown by the glue where an object is not what it is taken for. @internal */
 export const noInstance = (given: unknown, wanted: { name: string }) =>
@@ -37,7 +54,7 @@ export function onlyKnown(what: string, given: object | null | undefined, names:
 export function checkText(parts: { scope: string; key: string }): void {
   for (const [part, text] of [["scope", parts.scope], ["key", parts.key]] as const) {
     if (typeof text !== "string") throw new KeyledgerError("invalid_key", `the ${part} is text; this is ${kindOf(text)}`);
-    if (/\p{Surrogate}/u.test(text)) refuseText(part);
+    if (!text.isWellFormed()) refuseText(part);
   }
 }
 

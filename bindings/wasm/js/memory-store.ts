@@ -75,14 +75,27 @@ function pack(image: Uint8Array): Uint8Array {
 }
 
 function unpacked(packed: Uint8Array): Uint8Array<ArrayBuffer> {
+  if (packed.length < 8 || (packed.length - 8) % (4 + BLOCK_BYTES) !== 0) throw unmade();
   const view = new DataView(packed.buffer, packed.byteOffset, packed.length);
-  const image = new Uint8Array(Number(view.getBigUint64(0, true)));
+  const image = zeros(Number(view.getBigUint64(0, true)));
   for (let at = 8; at < packed.length; at += 4 + BLOCK_BYTES) {
     const start = view.getUint32(at, true) * BLOCK_BYTES;
+    if (start >= image.length) throw unmade();
     image.set(packed.subarray(at + 4, at + 4 + Math.min(BLOCK_BYTES, image.length - start)), start);
   }
   return image;
 }
+
+function zeros(length: number): Uint8Array<ArrayBuffer> {
+  try {
+    return new Uint8Array(length);
+  } catch {
+    throw unmade();
+  }
+}
+
+/** Its checksum is right, and no ledger has written it. */
+const unmade = () => new KeyledgerError("corrupt", "the snapshot is damaged: its parts do not fit together; take an earlier one");
 
 function hashOf(packed: Uint8Array): Uint8Array {
   return new TextEncoder().encode(NativeFingerprint.ofBytes([packed]).hex);

@@ -1,4 +1,4 @@
-import { kindOf, refused } from "./door.js";
+import { checkPairs, kindOf, refused } from "./door.js";
 
 const TO_TEXT = new TextDecoder();
 const TO_TEXT_OR_NOT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -12,8 +12,14 @@ export function isBytes(given: unknown): given is Uint8Array {
   return ArrayBuffer.isView(given) && Object.prototype.toString.call(given) === "[object Uint8Array]";
 }
 
-/** The bytes. Throws `invalid_argument` for what is neither bytes nor text: it would be stored empty. */
+/** The bytes. Throws `invalid_argument` for what is neither bytes nor text, which would be stored empty, and for half a surrogate pair. */
 export function toBytes(given: Bytes): Uint8Array {
+  if (typeof given === "string") checkPairs(given);
+  return doneBytes(given);
+}
+
+/** The same of what came of something: it was done, and half a surrogate pair is U+FFFD to all who are told. @internal */
+export function doneBytes(given: Bytes): Uint8Array {
   if (typeof given === "string") return TO_BYTES.encode(given);
   if (isBytes(given)) return given;
   throw refused(`${kindOf(given)} is neither text nor bytes; give a string or a Uint8Array`);
@@ -35,7 +41,7 @@ export class StoredResponse {
 
   constructor(mediaType: string, body: Bytes) {
     this.mediaType = mediaType;
-    this.body = toBytes(body);
+    this.body = doneBytes(body);
     this.omitted = null;
   }
 

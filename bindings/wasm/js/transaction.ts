@@ -1,4 +1,4 @@
-import { checkRange } from "./door.js";
+import { checkName, checkRange } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
@@ -19,6 +19,9 @@ export type AtOnce<T> = T extends PromiseLike<unknown> ? never : T;
 /** One that waits would go on after its transaction has ended. */
 const CLOSURE = "a closure of a transaction, which runs inside the commit,";
 
+/** A verb, and the table or the parts of a key id. */
+const NAMES_MAX = 4;
+
 type Call = (words: unknown[]) => unknown;
 
 const orNull = (bytes: Bytes | null | undefined) => (bytes == null ? null : toBytes(bytes));
@@ -28,7 +31,10 @@ export class Transaction {
   readonly #call: Call;
 
   private constructor(call: Call) {
-    this.#call = call;
+    this.#call = (words) => {
+      words.slice(0, NAMES_MAX).forEach(checkName);
+      return call(words);
+    };
   }
 
   /** @internal */

@@ -1,12 +1,16 @@
-/** A promise that is rejected when the signal is, and how to listen no more. */
-export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
-  let listener = () => {};
-  const promise = new Promise<never>((_, reject) => {
-    listener = () => reject(signal.reason);
+/** A promise that is rejected when the signal is, and how to listen no more: it is fulfilled then, since who waits for it keeps what it needs until it is either. */
+export function aborted(signal: AbortSignal): { promise: Promise<void>; stop: () => void } {
+  let stop = () => {};
+  const promise = new Promise<void>((resolve, reject) => {
+    const listener = () => reject(signal.reason);
     signal.addEventListener("abort", listener, { once: true });
+    stop = () => {
+      signal.removeEventListener("abort", listener);
+      resolve();
+    };
   });
   promise.catch(() => undefined);
-  return { promise, stop: () => signal.removeEventListener("abort", listener) };
+  return { promise, stop };
 }
 
 /** A signal that is aborted by `timeIsUp`, whose words are `late`, after a while, or when one of the others is; and how to listen no more. */

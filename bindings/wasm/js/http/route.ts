@@ -1,7 +1,7 @@
 import { kindOf, refused } from "../door.js";
 import { NativeRoute, readStored, toStored } from "../native/keyledger.js";
 import type { Effect, Members, Operation } from "../operation.js";
-import { type Bytes, type NativeResponse, StoredResponse, toBytes } from "../response.js";
+import { type Bytes, type NativeResponse, StoredResponse, doneBytes } from "../response.js";
 import { atOnce } from "../telling.js";
 import { type NativeAnswer, type NativeStored, fieldsOf, flat } from "./answer.js";
 
@@ -81,7 +81,7 @@ export type RouteOperation = { operation: Operation; effect?: undefined } | { ef
 /** The response to give to `complete`, `completeWith` or `fail`, to be replayed with this status and these headers. */
 export function storedHttp(answer: HttpAnswer, limits: { maxResponseBytes?: number } = {}): StoredResponse {
   const { status, headers = [], body } = checked(answer);
-  const told = toStored(status, flat(headers), toBytes(body ?? NOTHING), limits.maxResponseBytes);
+  const told = toStored(status, flat(headers), doneBytes(body ?? NOTHING), limits.maxResponseBytes);
   return StoredResponse.ofNative(told as NativeResponse);
 }
 
@@ -135,6 +135,6 @@ function redacting(redact: NonNullable<RouteSettings["redact"]>): (stored: Nativ
     const told = atOnce(redact(shown(stored)), "redact");
     if (told == null) return null;
     const { status, headers = [], body } = checked(told);
-    return [status, flat(headers), (body == null ? null : toBytes(body)) as Uint8Array];
+    return [status, flat(headers), (body == null ? null : doneBytes(body)) as Uint8Array];
   };
 }

@@ -1,3 +1,5 @@
+import { checkName } from "../door.js";
+
 /** A lane: an ordering key among entries. The lane `default` is always there, and is unordered unless it is declared otherwise. */
 export type Lane =
   | {
@@ -39,6 +41,7 @@ export interface OutboxSettings {
 
 /** As the native half takes them. @internal */
 export function wordsOf({ lanes = [], backoff, retryBudget, bounds, ...numbers }: OutboxSettings): unknown[][] {
+  for (const { name } of lanes) checkName(name);
   const words: unknown[][] = lanes.map((lane) =>
     lane.isOrdered ? ["ordered", lane.name, lane.onStuckHead ?? "block"] : ["unordered", lane.name],
   );

@@ -22,6 +22,11 @@ interface Waiting {
 
 const closedError = () => new KeyledgerError("closed", "the ledger is closed; open it again");
 
+/** A function, a symbol, what holds one: it stays here. */
+function uncloned(error: unknown): KeyledgerError {
+  return new KeyledgerError("invalid_argument", `what was given cannot be sent to where the ledger lives: ${(error as Error).message}`);
+}
+
 /** This side of a line to a ledger: numbers the calls, and gives each its outcome. */
 export class Calling implements Carrier {
   readonly #post: (message: Asked) => void;
@@ -55,7 +60,11 @@ export class Calling implements Carrier {
         hears,
       });
       if (this.#waiting.size === 1) this.onBusy(true);
-      this.#post({ kind: "call", id, call: { method, words } });
+      try {
+        this.#post({ kind: "call", id, call: { method, words } });
+      } catch (error) {
+        this.#take(id)?.reject(uncloned(error));
+      }
     });
   }
 

@@ -1,12 +1,19 @@
 import { KeyledgerError } from "../errors.js";
 import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
-import { type Answer, type Bytes, type StoredResponse, toBytes } from "../response.js";
+import { type Answer, type Bytes, type StoredResponse, doneBytes } from "../response.js";
 import type { Step } from "../claim.js";
 import type { Batch } from "../transaction.js";
 import { Turns } from "../turns.js";
 import { plainChanges } from "./batch.js";
 import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
 import { plainResponse, responseOf } from "./plain.js";
+
+/** A claim that nobody has any more ends its lease at once (S2). */
+const FORGOTTEN = new FinalizationRegistry(({ carrier, fence }: { carrier: Carrier; fence: number }) => letGo(carrier, fence));
+
+function letGo(carrier: Carrier, fence: number): void {
+  carrier.call("drop", [fence]).catch(() => undefined);
+}
 
 /** The right to run an operation of a ledger that lives elsewhere: as `Claim`, save that everything waits. */
 export class RemoteClaim {
@@ -35,6 +42,7 @@ export class RemoteClaim {
     this.#carrier = carrier;
     this.#leaseMs = leaseMs;
     this.#remaining = countdown(plain.remainingMs);
+    FORGOTTEN.register(this, { carrier, fence: plain.fence }, this);
   }
 
   get steps(): readonly Step[] {
@@ -102,13 +110,13 @@ export class RemoteClaim {
     return this.#turns.step(name, async () => {
       const recorded = await this.#turns.call(async () => this.steps.find((step) => step.name === name));
       if (recorded) return recorded.value;
-      const value = toBytes(await f(this.deriveKey(name)));
+      const value = doneBytes(await f(this.deriveKey(name)));
       await this.recordStep(name, value);
       return value;
     });
   }
   async recordStep(name: string, value: Bytes): Promise<void> {
-    const bytes = toBytes(value);
+    const bytes = doneBytes(value);
     await this.#turns.call(() => this.#told("recordStep", name, bytes));
     this.#steps.push({ name, value: bytes });
   }
@@ -117,7 +125,8 @@ export class RemoteClaim {
   drop(): void {
     if (this.isSettled) return;
     this.#isSettled = true;
-    this.#carrier.call("drop", [this.fence]).catch(() => undefined);
+    FORGOTTEN.unregister(this);
+    letGo(this.#carrier, this.fence);
   }
   [Symbol.dispose](): void {
     this.drop();

@@ -143,3 +143,75 @@ test("the stack of an error leads to whoever called, and says nothing of the mod
   assert.doesNotMatch(error.stack, /wasm:|native.keyledger\.js|raised\.js/);
   assert.equal(error.message, error.stack.split("\n")[0].replace(/^[^:]*: /, ""));
 });
+
+/** Two halves of a surrogate pair, alone: as UTF-8 both would be U+FFFD, and two texts one. */
+const [HALF, OTHER] = ["\ud800", "\udfff"];
+
+test("half a surrogate pair is refused wherever it would name something, and nothing is stored (L1, L2, F2)", (t) =>
+  both(t, async (ledger) => {
+    const outbox = ledger.outbox();
+    const id = { scope: "s", operation: "charge", key: "k" };
+    const wishes = { scope: "u", operation: "o", purpose: "p" };
+    for (const half of [HALF, OTHER]) {
+      const calls = [
+        () => ledger.begin(charge, half, "k", unchecked()),
+        () => ledger.begin(charge, "s", half, unchecked()),
+        () => ledger.begin(Operation.repeatable(half), "s", "k", unchecked()),
+        () => ledger.beginMany([{ operation: Operation.repeatable(half), scope: "s", key: "k", fingerprint: unchecked() }]),
+        () => ledger.lookup(charge, half, "k"),
+        () => ledger.inspect({ ...id, operation: half }),
+        () => ledger.forget({ ...id, key: half }),
+        () => ledger.forgetScope(half),
+        () => ledger.settle({ ...id, scope: half }, 1, "release"),
+        () => ledger.get(half, "k"),
+        () => ledger.scan(half, { limit: 1 }),
+        () => ledger.apply(new Batch().put(half, "k", "v")),
+        () => ledger.list({ scope: half }).next(),
+        ...["scope", "operation", "purpose", "lane", "key"].map((name) => () => outbox.enqueue("x", { ...wishes, [name]: half })),
+        () => outbox.find(half, "p"),
+        () => outbox.find("u", half),
+        () => outbox.resume(half),
+        () => outbox.nextWakeup(half),
+        async () => ledger.outbox({ lanes: [{ name: half }] }).stats(),
+      ];
+      for (const call of calls) await assert.rejects(called(call), { code: "invalid_key" }, String(call));
+      const texts = [() => ledger.get("t", half), () => ledger.apply(new Batch().put("t", half, "v")), () => outbox.enqueue(half, wishes)];
+      for (const call of texts) await assert.rejects(called(call), { code: "invalid_argument" }, String(call));
+    }
+    assert.equal((await ledger.check()).records, 0);
+    assert.equal((await outbox.stats()).unsettled, 0);
+    assert.deepEqual(await ledger.scan("t", { limit: 9 }), []);
+  }));
+
+test("half a surrogate pair is refused in what keys and fingerprints are made of, and in a transaction (F2, F6, E3)", (t) => {
+  const ledger = across(t).direct;
+  const { claim } = ledger.beginSync(charge, "s", "k", unchecked());
+  for (const half of [HALF, OTHER]) {
+    for (const call of [
+      () => deriveKey(half, "part"),
+      () => deriveKey("namespace", half),
+      () => claim.deriveKey(half),
+      () => Fingerprint.ofBytes("a", half),
+      () => Fingerprint.ofHttp({ method: "POST", path: half }),
+      () => ledger.transactionSync((tx) => tx.put(half, "k", "v")),
+      () => ledger.transactionSync((tx) => tx.put("t", half, "v")),
+      () => ledger.transactionSync((tx) => tx.complete({ keyId: { scope: "s", operation: half, key: "k" }, fence: 1 }, "x")),
+    ]) assert.throws(call, ({ code }) => code === "invalid_key" || code === "invalid_argument", String(call));
+  }
+  assert.notEqual(deriveKey("namespace", "😀"), deriveKey("namespace", "😁"));
+});
+
+test("what was done is stored, though its words end in the middle of a character: the same to all who are told (S4)", (t) =>
+  both(t, async (ledger) => {
+    const key = crypto.randomUUID();
+    const run = (key, answer) => ledger.run(charge, "s", key, unchecked(), answer);
+    const first = await run(key, () => "paid 😀".slice(0, -1));
+    assert.equal(first.text(), "paid \ufffd");
+    assert.equal((await run(key, () => "again")).text(), "paid \ufffd");
+    const { claim } = await ledger.begin(charge, "s", `${key} parked`, unchecked());
+    await claim.park("no word from 😀".slice(0, -1));
+    assert.equal((await ledger.inspect(claim.keyId)).parkedReason, "no word from \ufffd");
+    const step = (await ledger.begin(charge, "s", `${key} step`, unchecked())).claim;
+    await step.step("mail", () => "sent 😀".slice(0, -1));
+    await step.complete("done");
+  }));

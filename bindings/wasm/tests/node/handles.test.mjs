@@ -144,6 +144,30 @@ test("a store that throws ends a call, and leaves other ledgers of the instance 
   assert.equal((await other.begin(charge, "t", "k", unchecked())).kind, "acquired");
 });
 
+const CALLS = 2_000;
+
+test("calls that a signal could have ended leave nothing behind, however long that signal lives", async (t) => {
+  const ledger = inMemory(t);
+  await ledger.run(charge, "t", "k", unchecked(), () => "done");
+  const outbox = ledger.outbox();
+  const { entry } = await outbox.enqueue("x", { scope: "u", operation: "o" });
+  /** How many bytes so many calls leave behind. The test runner itself keeps some of each promise. */
+  const left = async (signal) => {
+    const before = process.memoryUsage().heapUsed;
+    for (let at = 0; at < CALLS; at++) {
+      await ledger.begin(charge, "t", "k", unchecked(), { signal });
+      await outbox.wait(entry.id, { timeoutMs: 0, signal });
+    }
+    await after(10);
+    globalThis.gc();
+    return process.memoryUsage().heapUsed - before;
+  };
+  const { signal } = new AbortController();
+  for (const warming of [undefined, signal]) await left(warming);
+  const [without, within] = [await left(undefined), await left(signal)];
+  assert.ok(within - without < CALLS * 200, `${(within - without) / CALLS} bytes more for each`);
+});
+
 /** What looking an answer up is meant to take, and what it may take before this is a failure, in microseconds. */
 const LOOKUP_BAR_US = 5;
 const LOOKUP_MAX_US = 10;

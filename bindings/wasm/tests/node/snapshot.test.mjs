@@ -100,3 +100,22 @@ test("a store is the same by hand, and reads as what it was", async () => {
   assert.deepEqual(store.snapshot(), snapshot);
   assert.throws(() => new MemoryStore(snapshot.slice(0, 90)), { code: "corrupt" });
 });
+
+/** A snapshot of these bytes, under the checksum that is theirs. */
+const sealed = (packed) => Buffer.concat([Buffer.from("keyledger snapshot 1\n"), Buffer.from(Fingerprint.ofBytes(packed).hex), packed]);
+
+test("a snapshot whose checksum is right and whose parts do not fit is corrupt", async () => {
+  const whole = Buffer.from((await taken()).slice(85));
+  assert.ok(Ledger.restoreSync(sealed(whole)));
+  const lengthened = (length) => {
+    const packed = Buffer.from(whole);
+    packed.writeBigUInt64LE(length);
+    return packed;
+  };
+  for (const packed of [Buffer.alloc(0), whole.subarray(0, 7), whole.subarray(0, 11), whole.subarray(0, -1), Buffer.concat([whole, Buffer.of(0)])]) {
+    assert.throws(() => Ledger.restoreSync(sealed(packed)), { code: "corrupt" });
+  }
+  for (const length of [0n, 4096n, 2n ** 40n, 2n ** 60n, 2n ** 64n - 1n]) {
+    assert.throws(() => Ledger.restoreSync(sealed(lengthened(length))), { code: "corrupt" }, `${length}`);
+  }
+});

@@ -98,6 +98,37 @@ test("a program that leaves it open ends, when nothing is under way", () => {
   assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", lines], options), "paid\n");
 });
 
+test("what cannot be sent to the thread is invalid_argument, and keeps no program alive", () => {
+  const lines = `
+    import { Ledger } from "keyledger/worker";
+    const ledger = await Ledger.open(${JSON.stringify(join(files, "uncloned.kl"))});
+    const id = { scope: "s", operation: "charge", key: "k" };
+    for (const call of [() => ledger.inspect({ ...id, key: Symbol("k") }), () => ledger.forget({ ...id, scope: () => 1 }), () => ledger.list({ key: () => 1 }).next()]) {
+      await call().catch(({ code, message }) => console.log(code, /cannot be sent/.test(message)));
+    }
+    console.log((await ledger.check()).records);`;
+  const options = { cwd: scratch, encoding: "utf8", timeout: 20_000 };
+  const told = execFileSync(process.execPath, ["--input-type=module", "-e", lines], options);
+  assert.equal(told, "invalid_argument true\ninvalid_argument true\ninvalid_argument true\n0\n");
+});
+
+test("a claim that nobody has any more ends its lease at once, and one that was settled stays settled (S2)", async (t) => {
+  const ledger = await openedAt(t, join(files, "forgotten.kl"));
+  const long = kit.Operation.repeatable("long", { leaseMs: 600_000 });
+  await (async () => {
+    const { claim } = await ledger.begin(long, "s", "settled", unchecked);
+    await claim.complete("PAID");
+    assert.equal((await ledger.begin(long, "s", "k", unchecked)).kind, "acquired");
+  })();
+  const startMs = performance.now();
+  while ((await ledger.begin(long, "s", "k", unchecked)).kind !== "acquired") {
+    assert.ok(performance.now() - startMs < 10_000, "the lease goes on");
+    globalThis.gc();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.equal((await ledger.begin(long, "s", "settled", unchecked)).kind, "replay");
+});
+
 /** How late a ticker of one millisecond is at most while something is done. */
 async function lateness(during) {
   let [latest, last] = [0, performance.now()];
