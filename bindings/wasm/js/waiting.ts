@@ -1,12 +1,12 @@
 /** A promise that is rejected when the signal is, and how to listen no more: it is fulfilled then, since who waits for it keeps what it needs until it is either. */
-export function aborted(signal: AbortSignal): { promise: Promise<void>; stop: () => void } {
+export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
   let stop = () => {};
-  const promise = new Promise<void>((resolve, reject) => {
+  const promise = new Promise<never>((resolve, reject) => {
     const listener = () => reject(signal.reason);
     signal.addEventListener("abort", listener, { once: true });
     stop = () => {
       signal.removeEventListener("abort", listener);
-      resolve();
+      resolve(undefined as never);
     };
   });
   promise.catch(() => undefined);

@@ -326,7 +326,7 @@ export class Outbox {
 }
 
 /** A call that is given up when the signal is. */
-async function until(signal: AbortSignal | undefined, call: (end?: Promise<void>) => Promise<unknown>): Promise<unknown> {
+async function until(signal: AbortSignal | undefined, call: (end?: Promise<never>) => Promise<unknown>): Promise<unknown> {
   signal?.throwIfAborted();
   const end = signal && aborted(signal);
   try {
