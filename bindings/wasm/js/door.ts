@@ -38,6 +38,9 @@ export function checkPairs(text: string): void {
 export const noInstance = (given: unknown, wanted: { name: string }) =>
   refused(`${kindOf(given)}, where a ${wanted.name.replace(/^Native/, "")} is expected: one that this copy of keyledger has made`);
 
+/** Thrown by the glue before the module is loaded. @internal */
+export const noModule = () => new KeyledgerError("unavailable", "the WebAssembly module is not loaded yet: `await load()` first, or open a ledger");
+
 /** What an object may have, by name: the compiler sees to it that none is left out. @internal */
 export type Names<T> = { readonly [N in keyof Required<T>]: true };
 

@@ -20,11 +20,11 @@ extern "C" {
 
     /// Milliseconds since 1970-01-01 UTC.
     #[wasm_bindgen(method, catch, js_name = wallMs)]
-    fn wall_ms(this: &Host) -> Result<JsValue, JsValue>;
+    fn wall_ms(this: &Host) -> Result<f64, JsValue>;
 
     /// Milliseconds since some instant; never falls.
     #[wasm_bindgen(method, catch, js_name = monotonicMs)]
-    fn monotonic_ms(this: &Host) -> Result<JsValue, JsValue>;
+    fn monotonic_ms(this: &Host) -> Result<f64, JsValue>;
 
     #[wasm_bindgen(method, catch, js_name = fillRandom)]
     fn fill_random(this: &Host, bytes: &mut [u8]) -> Result<(), JsValue>;
@@ -40,7 +40,7 @@ extern "C" {
 
     /// How long to wait for a span of its clock to pass.
     #[wasm_bindgen(method, catch, js_name = sleepMs)]
-    fn sleep_ms(this: &Host, span: f64) -> Result<JsValue, JsValue>;
+    fn sleep_ms(this: &Host, span: f64) -> Result<f64, JsValue>;
 
     #[wasm_bindgen(method, js_name = callSoon)]
     fn call_soon(this: &Host, commit: &Function);
@@ -88,16 +88,16 @@ impl Drop for Timer {
 
 impl Clock for JsHost {
     fn sleep_for(&self, span: Duration) -> Duration {
-        let told = self.0.sleep_ms(span.as_secs_f64() * 1000.0).ok().and_then(|told| told.as_f64());
-        told.and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok()).unwrap_or(span)
+        let told = self.0.sleep_ms(span.as_secs_f64() * 1000.0);
+        told.ok().and_then(|ms| Duration::try_from_secs_f64(ms / 1000.0).ok()).unwrap_or(span)
     }
 
     fn wall_ms(&self) -> u64 {
-        instant(&self.0.wall_ms())
+        instant(self.0.wall_ms())
     }
 
     fn monotonic_ms(&self) -> u64 {
-        instant(&self.0.monotonic_ms())
+        instant(self.0.monotonic_ms())
     }
 }
 
@@ -107,10 +107,9 @@ impl Entropy for JsHost {
     }
 }
 
-/// What a clock told. One that throws, or tells what is no number, has no time to go on with: a panic of ours ends the call in good order,
-/// and an exception that passes through would not.
+/// What a clock told. One that throws (as the package's does where it has no number) has no time to go on with: a panic of ours ends the
+/// call in good order, and an exception that passes through would not.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times are small and never negative")]
-fn instant(told: &Result<JsValue, JsValue>) -> u64 {
-    let ms = told.as_ref().ok().and_then(JsValue::as_f64);
-    ms.expect("the host's clock tells no number of milliseconds") as u64
+fn instant(told: Result<f64, JsValue>) -> u64 {
+    told.unwrap_or_else(|_| panic!("the host's clock tells no number of milliseconds")) as u64
 }

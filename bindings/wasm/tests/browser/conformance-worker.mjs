@@ -52,6 +52,7 @@ function onFile() {
 const read = async (name) => (await fetch(`/conformance/${name}`)).json();
 
 async function run(names) {
+  await core.load();
   const told = { passed: 0, left: 0, failed: [] };
   for (const name of names) {
     const loaded = await read(name);

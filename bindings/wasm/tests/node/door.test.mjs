@@ -1,11 +1,13 @@
 // Slips of whoever calls: each is told at once, with a code and with what to do, here and of a ledger that lives elsewhere.
 
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { pathToFileURL } from "node:url";
 import { across } from "./border.mjs";
-import { folder, installed, kit } from "./kit.mjs";
+import { folder, installed, kit, scratch } from "./kit.mjs";
 
 const { Batch, FetchTransport, Fingerprint, HttpRequest, Ledger, Operation, ScriptedTransport, deriveKey } = kit;
 const charge = Operation.repeatable("charge");
@@ -215,3 +217,14 @@ test("what was done is stored, though its words end in the middle of a character
     await step.step("mail", () => "sent 😀".slice(0, -1));
     await step.complete("done");
   }));
+
+test("what needs the module before it is loaded says so", () => {
+  const memory = pathToFileURL(join(scratch, "node_modules/keyledger/dist/memory.js")).href;
+  const program = `import { Fingerprint, load } from ${JSON.stringify(memory)};
+    import { readFileSync } from "node:fs";
+    try { Fingerprint.ofJsonText("{}"); } catch (error) { console.log(error.code, error.message.includes("await load()")); }
+    await load(readFileSync(new URL("native/keyledger_bg.wasm", ${JSON.stringify(memory)})));
+    console.log(typeof Fingerprint.ofJsonText("{}").hex);`;
+  const told = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
+  assert.equal(told, "unavailable true\nstring\n");
+});
