@@ -249,7 +249,7 @@ const ENVIRONMENT = "Deno" in globalThis ? { env: {} } : {};
 
 const MISSING = "the program flock (of util-linux) is not there; install it";
 const FORBIDDEN =
-  "this process may not run the program flock; let it (Deno: --allow-run=flock --allow-env=NODE_V8_COVERAGE; Node: --allow-child-process)";
+  "this process may not run the program flock; let it (Deno: --allow-run=flock --allow-env=NODE_V8_COVERAGE, and all of --allow-run where LD_LIBRARY_PATH or the like is set; Node: --allow-child-process)";
 
 /** Node has no call for it: the program `flock` locks what it inherits, and the lock stays with the open file. */
 function locked(fd: number, locking: Locking): number {

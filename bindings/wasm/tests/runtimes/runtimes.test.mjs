@@ -32,11 +32,14 @@ test("Deno opens a file with the permissions of the guide, and is told which of 
   assert.ok(readme.includes(`\`${words.slice(1, -1).join(" ")}\``), "the README has the same");
   const program = 'import { Ledger } from "keyledger"; try { const ledger = await Ledger.open("deno.kl"); await ledger.close(); console.log("opened"); }';
   writeFileSync(join(scratch, words.at(-1)), `${program} catch (error) { console.log(error.code, error.message); }`);
-  const said = (without) => {
+  // cargo sets LD_LIBRARY_PATH; Deno lets nobody run a single program with what changes which libraries are loaded.
+  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(LD|DYLD)_/.test(name)));
+  const said = (without, more = {}) => {
     const allowed = words.filter((word) => !word.startsWith(`--allow-${without}`));
-    const env = { ...process.env, DENO_NO_UPDATE_CHECK: "1" };
+    const env = { ...own, DENO_NO_UPDATE_CHECK: "1", ...more };
     return spawnSync(join(TOOLS, "deno"), ["run", "--no-prompt", ...allowed.slice(1)], { cwd: scratch, env, encoding: "utf8" }).stdout;
   };
   assert.equal(said("nothing"), "opened\n");
+  assert.match(said("nothing", { LD_LIBRARY_PATH: "/usr/lib" }), /^unavailable .* all of --allow-run where LD_LIBRARY_PATH or the like is set;/);
   for (const without of ["run", "env"]) assert.match(said(without), /^unavailable .* may not run the program flock; .*--allow-run=flock --allow-env=NODE_V8_COVERAGE/);
 });
