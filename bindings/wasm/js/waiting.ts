@@ -32,3 +32,11 @@ export function within(
   };
   return { signal: end.signal, timeIsUp, stop };
 }
+
+/** Is fulfilled when the signal is aborted. */
+export function ended(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

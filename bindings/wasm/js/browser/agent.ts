@@ -4,6 +4,7 @@ import { Desk } from "../remote/desk.js";
 import type { Call, Outcome, Said } from "../remote/messages.js";
 import { plainError } from "../remote/plain.js";
 import type { Durability } from "../store.js";
+import { ended } from "../waiting.js";
 import { Calls } from "./calls.js";
 import { type Between, betweenOf, type FromPage, type ToPage } from "./messages.js";
 import { OpfsStore } from "./opfs-store.js";
@@ -227,11 +228,4 @@ const leadOf = (name: string, id?: string) => (id === undefined ? `keyledger lea
 async function isHeld(name: string): Promise<boolean> {
   const { held = [] } = await navigator.locks.query();
   return held.some((lock) => lock.name === name);
-}
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,4 +1,4 @@
-import { within } from "../waiting.js";
+import { ended, within } from "../waiting.js";
 
 /**
  * For how long a browser that says it is offline is believed, at first, and at most. Some say so of a network that works: Windows, where a
@@ -67,12 +67,10 @@ export class Network {
   }
 }
 
-function rested(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => (clearTimeout(timer), signal.removeEventListener("abort", end), resolve());
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
+async function rested(ms: number, signal: AbortSignal): Promise<void> {
+  const end = within(ms, signal);
+  await ended(end.signal);
+  end.stop();
 }
 
 /** Asks where the pages come from, so that no entry has a try that may have taken effect. */

@@ -59,6 +59,21 @@ export function launch(folder, more = []) {
   return chromium.launchPersistentContext(folder, { executablePath, headless: true, args: [...ARGUMENTS, ...more] });
 }
 
+/** A browser that ends with the test. */
+export async function launched(t, folder = profile()) {
+  const context = await launch(folder);
+  t.after(() => context.close().catch(() => undefined));
+  return context;
+}
+
+/** A page of `server` in it, which has what it needs and no ledger open yet. */
+export async function paged(server, context) {
+  const page = await context.newPage();
+  await page.goto(server.page);
+  await page.waitForFunction(() => globalThis.tab);
+  return page;
+}
+
 /** Ends every process of the browser on a profile, as a power cut does. */
 export async function kill(folder) {
   await once(spawn("pkill", ["-9", "-f", folder]), "exit");

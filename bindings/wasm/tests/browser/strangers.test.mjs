@@ -2,22 +2,14 @@
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { launch, profile, serve } from "./stage.mjs";
+import { launched, paged, serve } from "./stage.mjs";
 
 const server = await serve();
 after(() => server.close());
 
-async function launched(t) {
-  const context = await launch(profile());
-  t.after(() => context.close().catch(() => undefined));
-  return context;
-}
-
 /** A page that has the ledger open. */
 async function opened(context) {
-  const page = await context.newPage();
-  await page.goto(server.page);
-  await page.waitForFunction(() => globalThis.tab);
+  const page = await paged(server, context);
   await page.evaluate(() => tab.open());
   return page;
 }
@@ -56,7 +48,8 @@ const ODD = [
   ...[{ kind: "leads" }, { kind: "leads", from: 7 }, { kind: "leads", from: "LEADER", durability: "for ever" }, { kind: "leaves", from: {} }],
   ...["call", "cancel", "said", "outcome"].flatMap((kind) => [
     ...[{ kind }, { kind, to: "LEADER" }, { kind, to: "LEADER", from: "evil" }, { kind, to: "LEADER", from: "evil", id: "1" }],
-    { kind, to: "LEADER", from: "LEADER", id: 1, call: null, said: null, outcome: null },
+    // A tab that cancels a call of its own says no more than this: in its name, it would be one.
+    ...(kind === "cancel" ? [] : [{ kind, to: "LEADER", from: "LEADER", id: 1, call: null, said: null, outcome: null }]),
     { kind, to: "LEADER", from: "evil", id: 2, call: { method: "stats" }, said: {}, outcome: {} },
     { kind, to: "LEADER", from: "evil", id: 3, call: { method: 5, words: [] }, said: { failed: 5 }, outcome: { error: null } },
     { kind, to: "LEADER", from: "evil", id: 4, call: { method: "begin", words: [] } },

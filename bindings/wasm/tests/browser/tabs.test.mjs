@@ -3,23 +3,12 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { shake, waited } from "./shake.mjs";
-import { kill, launch, profile, serve } from "./stage.mjs";
+import { kill, launch, launched, paged, profile, serve } from "./stage.mjs";
 
 const server = await serve();
 after(() => server.close());
 
-async function launched(t, folder = profile()) {
-  const context = await launch(folder);
-  t.after(() => context.close().catch(() => undefined));
-  return context;
-}
-
-async function opened(context) {
-  const page = await context.newPage();
-  await page.goto(server.page);
-  await page.waitForFunction(() => globalThis.tab);
-  return page;
-}
+const opened = (context) => paged(server, context);
 
 const told = (name) => server.told.flatMap((what) => what[name] ?? []);
 

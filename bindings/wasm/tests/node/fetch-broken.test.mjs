@@ -4,29 +4,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
+import { guarded, post, record } from "./fetch-kit.mjs";
 import { kit } from "./kit.mjs";
 
-const { Ledger, MemoryStore, Operation, idempotent, storedHttp } = kit;
+const { Operation, storedHttp } = kit;
 const LIMIT = { timeout: 20_000 };
-
-/** A handler under a key, of a ledger that is closed at the end of the test, and what it has told. */
-function guarded(t, handler, options = {}) {
-  const ledger = Ledger.on(new MemoryStore());
-  t.after(() => ledger.close());
-  const told = [];
-  const settings = { ledger, key: "required", effect: "repeatable", scope: () => "ada", onError: (error) => told.push(error) };
-  return { ledger, told, wrapped: idempotent(handler, { ...settings, ...options }) };
-}
-
-const post = (init = {}) =>
-  new Request("https://pay.example/charges", {
-    method: "POST",
-    body: "5",
-    ...init,
-    headers: { "idempotency-key": '"key-1"', ...init.headers },
-  });
-
-const record = (ledger) => ledger.inspectSync({ scope: "ada", operation: "POST /charges", key: "key-1" });
 
 /** What is written to the console meanwhile is wanted. */
 function quiet(t) {

@@ -4,30 +4,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as after } from "node:timers/promises";
 import { across } from "./border.mjs";
+import { guarded, post, record } from "./fetch-kit.mjs";
 import { kit } from "./kit.mjs";
 
-const { Ledger, ManualClock, MemoryStore, Operation, httpOfStored, idempotent } = kit;
-
-/** A handler under a key, of a ledger that is closed at the end of the test, and what it has told. */
-function guarded(t, handler, options = {}) {
-  const ledger = Ledger.on(new MemoryStore(), { clock: options.clock });
-  t.after(() => ledger.close());
-  const told = [];
-  const settings = { ledger, key: "required", effect: "repeatable", scope: () => "ada", onError: (error) => told.push(error) };
-  const { clock: _clock, ...own } = options;
-  const wrapped = idempotent(handler, { ...settings, ...own });
-  return { ledger, told, wrapped, settings };
-}
-
-const post = (init = {}) =>
-  new Request("https://pay.example/charges", {
-    method: "POST",
-    body: "5",
-    ...init,
-    headers: { "idempotency-key": '"key-1"', ...init.headers },
-  });
-
-const record = (ledger) => ledger.inspectSync({ scope: "ada", operation: "POST /charges", key: "key-1" });
+const { Ledger, ManualClock, Operation, httpOfStored, idempotent } = kit;
 
 test("ten requests at once run the handler once, and each is told its answer or that it runs (I1)", async (t) => {
   let runs = 0;
