@@ -19,9 +19,13 @@ use std::path::{Path, PathBuf};
 use keyledger::admin::{Reply, Request};
 
 use crate::arguments::{Arguments, Command, Consent, OutboxCommand};
+use crate::confirm;
 use crate::failure::{Failure, Result};
-use crate::output::Output;
+use crate::output::{Output, Table};
 use crate::reach::{Purpose, Reach};
+
+/// So many of those that a question is about are shown.
+const SHOWN_MAX: usize = 20;
 
 /// What a command works with.
 pub(crate) struct Desk {
@@ -54,12 +58,26 @@ impl Desk {
         self.reach.borrow().as_ref().is_some_and(Reach::is_live)
     }
 
+    /// Shows the first of what a question is about: with the answer, or beside it where that is for a program.
+    pub(crate) fn preview<T>(&self, found: &[T], table: impl FnOnce(&[T]) -> Table, consent: Consent) -> Result<()> {
+        let output = if self.output.json { self.output.aside() } else { self.output };
+        if self.output.json && !confirm::is_asked(consent.yes) {
+            return Ok(());
+        }
+        let shown = &found[..found.len().min(SHOWN_MAX)];
+        output.print(&table(shown))?;
+        match found.len() - shown.len() {
+            0 => Ok(()),
+            more => output.line(format!("and {more} more")),
+        }
+    }
+
     /// Says what will be done, and returns if it may be. While a person thinks, the file is free for a program that wants it.
     pub(crate) fn confirm(&self, what: &str, consent: Consent) -> Result<()> {
         if !consent.yes {
             self.rest()?;
         }
-        crate::confirm::confirm(what, consent.yes)
+        confirm::confirm(what, consent.yes)
     }
 
     /// Lets go of the file.

@@ -5,12 +5,17 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use crate::failure::{Failure, Result};
 use crate::output::one_line;
 
+/// Whether there is a question: one that is not answered already, and somebody to ask.
+pub(crate) fn is_asked(yes: bool) -> bool {
+    !yes && io::stdin().is_terminal()
+}
+
 /// Says what will be done, and returns if it may be. `what` is a sentence without its end.
 pub(crate) fn confirm(what: &str, yes: bool) -> Result<()> {
     if yes {
         return Ok(());
     }
-    if !io::stdin().is_terminal() {
+    if !is_asked(yes) {
         let advice = "There is no terminal to ask at, so nothing was done; --yes does it";
         return Err(Failure::new("not_confirmed", format!("{what}. {advice}")));
     }

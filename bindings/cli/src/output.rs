@@ -14,6 +14,8 @@ pub(crate) struct Output {
     pub(crate) json: bool,
     colour: bool,
     terminal: bool,
+    /// Lines go to the standard error: they are not the answer.
+    is_aside: bool,
 }
 
 /// How urgent something is.
@@ -37,7 +39,12 @@ impl Output {
             Colour::Always => true,
             Colour::Never => false,
         };
-        Self { json: manner.json, colour, terminal }
+        Self { json: manner.json, colour, terminal, is_aside: false }
+    }
+
+    /// Beside the answer, for whoever looks on.
+    pub(crate) fn aside(self) -> Self {
+        Self { is_aside: true, colour: false, terminal: io::stderr().is_terminal(), ..self }
     }
 
     /// Writes one value as a line of JSON.
@@ -49,7 +56,9 @@ impl Output {
 
     /// Writes a line for a person.
     pub(crate) fn line(self, line: impl AsRef<str>) -> Result<()> {
-        Ok(writeln!(io::stdout().lock(), "{}", line.as_ref())?)
+        let line = line.as_ref();
+        let mut to: Box<dyn Write> = if self.is_aside { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+        Ok(writeln!(to, "{line}")?)
     }
 
     /// The value as JSON, or what a person sees of it.

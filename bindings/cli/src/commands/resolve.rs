@@ -11,9 +11,6 @@ use crate::{progress, words};
 
 pub(super) use answer::outcome;
 
-/// So many of those that a filter lets through are shown before the question.
-pub(super) const SHOWN_MAX: usize = 20;
-
 pub(super) fn run(desk: &Desk, arguments: ResolveArguments, outcome: &Outcome) -> Result<()> {
     let ResolveArguments { scope, operation, key, filter, fence, person, consent, .. } = arguments;
     match (scope, operation, key) {
@@ -128,13 +125,8 @@ fn in_words(outcome: &Outcome) -> String {
 /// What was shown is what is resolved: each by the fence that it had then.
 fn many(desk: &Desk, query: &RecordQuery, outcome: &Outcome, person: &Person, consent: Consent) -> Result<()> {
     let parked = all_parked(desk, query)?;
-    if !desk.output.json && !parked.is_empty() {
-        desk.output.print(&list::table(desk.output, &parked[..parked.len().min(SHOWN_MAX)]))?;
-        if parked.len() > SHOWN_MAX {
-            desk.output.line(format!("and {} more", parked.len() - SHOWN_MAX))?;
-        }
-    }
     if !parked.is_empty() {
+        desk.preview(&parked, |records| list::table(desk.output, records), consent)?;
         let count = words::count(parked.len() as u64, "record", "records");
         desk.confirm(&format!("{count} will be {}", in_words(outcome)), consent)?;
     }

@@ -130,6 +130,24 @@ fn whatever_else_is_said_at_the_question_does_nothing() {
 }
 
 #[test]
+fn a_program_that_takes_the_answer_does_not_keep_what_the_question_is_about_from_the_person() {
+    let stage = Stage::filled();
+    let all = super::truth::resolve(&["--all"], &["--not-done"], "ann", "why");
+    let arguments = [&all[..], &["--json"]].concat();
+    let output = stage.beside("output");
+    let mut terminal = Terminal::with_output(&stage, &arguments, Some(File::create(&output).expect("a file")));
+    terminal.shows("asked-the-bank").shows("[y/N] ").types("y\r");
+    let said = terminal.ends();
+    assert_eq!(said.exit, Some(0), "{said:?}");
+    let answer = std::fs::read(output).expect("the answer");
+    let told: serde_json::Value = serde_json::from_slice(&answer).expect("JSON and nothing else");
+    assert_eq!(told["kind"], "resolved", "{told}");
+    // Where nobody is asked, the answer is all.
+    let said = stage.run(&[&arguments[..], &["--yes"]].concat());
+    assert_eq!((said.exit, said.err.as_str()), (Some(0), ""), "{said:?}");
+}
+
+#[test]
 fn without_a_terminal_nothing_is_asked_and_nothing_is_done() {
     let stage = Stage::filled();
     let began = Instant::now();

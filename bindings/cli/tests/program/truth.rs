@@ -6,7 +6,7 @@ use std::time::Duration;
 
 const NEWSLETTER: [&str; 3] = ["user-18", "mail", "newsletter"];
 
-fn resolve<'a>(id: &[&'a str], how: &[&'a str], who: &'a str, note: &'a str) -> Vec<&'a str> {
+pub(super) fn resolve<'a>(id: &[&'a str], how: &[&'a str], who: &'a str, note: &'a str) -> Vec<&'a str> {
     [&["resolve"], id, how, &["--who", who, "--note", note]].concat()
 }
 

@@ -3,7 +3,6 @@
 use keyledger::admin::{Entry, EntryQuery, Reply, Request};
 
 use super::super::Desk;
-use super::super::resolve::SHOWN_MAX;
 use super::{Change, look};
 use crate::arguments::{Consent, EntryFilter};
 use crate::failure::{Failure, Result};
@@ -12,13 +11,8 @@ use crate::{progress, words};
 /// What was shown is what is changed, unless somebody else has changed it meanwhile.
 pub(super) fn run(desk: &Desk, change: &Change, filter: EntryFilter, consent: Consent) -> Result<()> {
     let found = found(desk, change, &look::of_filter(filter))?;
-    if !desk.output.json && !found.is_empty() {
-        desk.output.print(&look::table(desk.output, &found[..found.len().min(SHOWN_MAX)]))?;
-        if found.len() > SHOWN_MAX {
-            desk.output.line(format!("and {} more", found.len() - SHOWN_MAX))?;
-        }
-    }
     if !found.is_empty() {
+        desk.preview(&found, |entries| look::table(desk.output, entries), consent)?;
         let entries = words::count(found.len() as u64, "entry", "entries");
         desk.confirm(&format!("{entries} {}", change.in_words()), consent)?;
     }
