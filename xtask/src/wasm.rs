@@ -2,6 +2,7 @@
 
 mod browser;
 mod glue;
+mod guard;
 mod order;
 mod packaging;
 

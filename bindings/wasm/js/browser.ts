@@ -8,7 +8,7 @@ export * from "./common.js";
 export type { ModuleSource } from "./browser/place.js";
 export { load } from "./load.js";
 export { RemoteClaim } from "./remote/claim.js";
-export { RemoteDriver, type RemoteTransport } from "./remote/driver.js";
+export { RemoteDriver, type RemoteFetchSettings, type RemoteTransport } from "./remote/driver.js";
 export { type RemoteDecision, RemoteLedger } from "./remote/ledger.js";
 export { RemoteOutbox } from "./remote/outbox.js";
 

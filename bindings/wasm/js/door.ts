@@ -15,7 +15,7 @@ export function kindOf(given: unknown): string {
 }
 
 /**
- * Thrown by the native half's glue, in which `build.mjs` puts it: what is no text would be read as bytes that are not there, and half a
+ * Thrown by the native half's glue, in which `cargo xtask wasm` puts it: what is no text would be read as bytes that are not there, and half a
  * surrogate pair as a character that it is not, so that two texts would be one. @internal
  */
 export const noText = (given: unknown) =>

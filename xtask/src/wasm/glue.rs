@@ -1,5 +1,6 @@
 //! What stands between JavaScript and the module: one file that runs on every platform.
 
+use super::guard::guarded;
 use super::order;
 use anyhow::{Context, Result};
 use std::io::Write;
@@ -21,20 +22,9 @@ pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
     glue.remove_producers_section(true);
     glue.generate(folder)?;
     order::reorder(&folder.join("keyledger_bg.wasm"))?;
-    end_by_traps_alone(&folder.join("keyledger.js"))?;
+    let glue = folder.join("keyledger.js");
+    std::fs::write(&glue, guarded(&std::fs::read_to_string(&glue)?)?).context("the glue cannot be written")?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What the glue does with an exception that is none of Rust's: it ends the instance, with every ledger in it.
-const ENDS_BY_ANY: &str = "    getInt32ArrayMemory0()[__wbg_terminated_addr] = 1;";
-
-/// An argument that JavaScript cannot convert, a `BigInt` for a number, is such an exception too, though the module was not entered: only
-/// a trap leaves it in no state to go on.
-fn end_by_traps_alone(glue: &Path) -> Result<()> {
-    let text = std::fs::read_to_string(glue).context("there is no glue")?;
-    anyhow::ensure!(text.matches(ENDS_BY_ANY).count() == 1, "the glue ends an instance in another way than it did");
-    let unless_a_trap = format!("    if (!(e instanceof WebAssembly.RuntimeError)) throw e;\n{ENDS_BY_ANY}");
-    std::fs::write(glue, text.replace(ENDS_BY_ANY, &unless_a_trap)).context("the glue cannot be written")
 }
 
 /// Prints the module's size and whether it keeps the bar, and fails where it has grown.

@@ -5,7 +5,7 @@ const AGAIN: ReadonlySet<string> = new Set([
   ...["begin", "beginMany", "ask", "lookup", "inspect", "get", "scan", "stats", "check", "list", "page", "unlist"],
   ...["settle", "release", "park", "completeBatch", "heartbeat", "recordStep", "drop", "sweep", "compact", "newKey", "declare", "reopen"],
   ...["enqueue", "enqueueMany", "get", "request", "find", "page", "stats", "nextWakeup", "entryAfter", "changesAfter"].map(ofOutbox),
-  ...["cancel", "resume", "keep", "rested", "drain"].map(ofOutbox),
+  ...["cancel", "resume", "keep", "rested", "drain", "credentials"].map(ofOutbox),
 ]);
 
 /** What waits for others, and may as well be asked when the page is shown again. */

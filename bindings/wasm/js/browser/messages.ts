@@ -53,11 +53,12 @@ const PARTS: { readonly [kind: string]: (said: Parts) => boolean } = {
   __proto__: null as never,
   call: ({ call }) => isObject(call) && typeof call.method === "string" && Array.isArray(call.words),
   cancel: () => true,
-  said: ({ said }) => isObject(said) && ("progress" in said || isError(said.failed)),
+  said: ({ said }) => isObject(said) && ("progress" in said || isError(said.failed) || isQuestion(said.asks)),
   outcome: ({ outcome }) => isObject(outcome) && ("value" in outcome || "moved" in outcome || isError(outcome.error)),
 };
 
 type Parts = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Parts => typeof value === "object" && value !== null;
+const isQuestion = (value: unknown) => isObject(value) && typeof value.name === "string" && isObject(value.request);
 const isError = (value: unknown) => isObject(value) && typeof value.name === "string" && typeof value.message === "string";

@@ -1,34 +1,39 @@
-import { onlyKnown } from "../door.js";
+import { kindOf, onlyKnown, refused } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, type StopOptions, untilEnded } from "../outbox/driver.js";
-import { FETCH_SETTINGS, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
+import { FETCH_SETTINGS, type FetchSettings, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import { telling } from "../telling.js";
+import { type Authorize, type Question, given } from "./credentials.js";
 import type { Carrier, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
 import { within } from "../waiting.js";
 
+/** How a `FetchTransport` sends where the ledger lives elsewhere: as data says, with credentials that are asked for here. */
+export type RemoteFetchSettings = PlainFetchSettings & Pick<FetchSettings, "authorize">;
+
 /**
- * What sends where the ledger lives elsewhere: `FetchTransport`, told by data alone. A function cannot go to the thread that has the
- * ledger, so `authorize`, `identity`, `classify`, `fetch` and `signal` are refused, and so is a transport of the caller's own: for those
- * open the ledger where the functions are.
+ * What sends where the ledger lives elsewhere: `FetchTransport`. `authorize` stays here, and is asked at each send, as long as the driver is
+ * wanted here. Other functions cannot go to the thread that has the ledger, so `identity`, `classify`, `fetch` and `signal` are refused, and
+ * so is a transport of the caller's own: for those open the ledger where the functions are.
  */
-export type RemoteTransport = FetchTransport | PlainFetchSettings;
+export type RemoteTransport = FetchTransport | RemoteFetchSettings;
 
 const INSTEAD = "open the ledger where the function is: in a worker of your own (keyledger/worker), in Node by the main entry";
 
-const refused = (what: string) =>
+const cannotGo = (what: string) =>
   new KeyledgerError("invalid_argument", `${what} cannot go to the thread that has the ledger; ${INSTEAD}`);
 
-function plain(transport: RemoteTransport): PlainFetchSettings {
+function apart(transport: RemoteTransport): [settings: PlainFetchSettings, authorize: Authorize | undefined] {
   const isFetch = transport instanceof FetchTransport;
-  if (typeof transport === "function" || (!isFetch && "send" in transport)) throw refused("a transport of your own");
-  const settings = isFetch ? transport.settings : transport;
+  if (typeof transport === "function" || (!isFetch && "send" in transport)) throw cannotGo("a transport of your own");
+  const { authorize, ...settings } = isFetch ? transport.settings : transport;
+  if (authorize !== undefined && typeof authorize !== "function") throw refused(`authorize is a function; this is ${kindOf(authorize)}`);
   for (const [name, value] of Object.entries(settings)) {
-    if (typeof value === "function" || value instanceof AbortSignal) throw refused(name);
+    if (typeof value === "function" || value instanceof AbortSignal) throw cannotGo(name);
   }
   onlyKnown("what sends", settings, FETCH_SETTINGS);
-  return settings;
+  return [settings, authorize];
 }
 
 /**
@@ -40,6 +45,7 @@ export class RemoteDriver {
   readonly #settings: OutboxSettings;
   readonly #scope: string;
   readonly #transport: PlainFetchSettings;
+  readonly #authorize: Authorize | undefined;
   readonly #options: DriverOptions;
   #wanted: AbortController | undefined;
   #ended: { error: unknown } | undefined;
@@ -50,7 +56,7 @@ export class RemoteDriver {
     this.#settings = settings;
     this.#scope = scope;
     checkWork(options);
-    this.#transport = plain(transport);
+    [this.#transport, this.#authorize] = apart(transport);
     this.#options = options;
   }
 
@@ -63,8 +69,8 @@ export class RemoteDriver {
     if (this.#wanted) return this;
     const wanted = (this.#wanted = new AbortController());
     this.#ended = undefined;
-    const { inFlight, onError } = this.#options;
-    const words = [{ settings: this.#settings, scope: this.#scope, transport: this.#transport, inFlight }, { errors: onError !== undefined }];
+    const { inFlight } = this.#options;
+    const words = [{ settings: this.#settings, scope: this.#scope, transport: this.#transport, inFlight }, this.#tells];
     const hears = (said: Said) => this.#heard(said);
     this.#carrier.call("outbox.keep", words, { signal: wanted.signal, hears }).catch((error: unknown) => {
       if (this.#wanted !== wanted) return;
@@ -74,10 +80,22 @@ export class RemoteDriver {
     return this;
   }
 
+  get #tells() {
+    return { errors: this.#options.onError !== undefined, asks: this.#authorize !== undefined };
+  }
+
   #heard(said: Said, tell?: (progress: DrainProgress) => void): void {
     if ("progress" in said) return tell?.(said.progress);
+    if ("asks" in said) return void this.#answer(said.asks);
     const { onError } = this.#options;
     if (onError) telling(onError)(errorOf(said.failed));
+  }
+
+  async #answer(asks: Question): Promise<void> {
+    if (!this.#authorize) return;
+    const words = [asks.name, await given(this.#authorize, asks)];
+    // Who asked may be gone: then the next one asks anew.
+    await this.#carrier.call("outbox.credentials", words).catch(() => undefined);
   }
 
   /** Whether it is wanted. It ends by itself when the ledger is closed, or cannot go on. */
@@ -114,8 +132,8 @@ export class RemoteDriver {
    */
   async drain(options: DrainOptions = {}): Promise<Drained> {
     options.signal?.throwIfAborted();
-    const { inFlight, onError } = this.#options;
-    const tells = { errors: onError !== undefined, progress: options.onProgress !== undefined };
+    const { inFlight } = this.#options;
+    const tells = { ...this.#tells, progress: options.onProgress !== undefined };
     const words = [this.#settings, this.#scope, this.#transport, { untilMs: options.untilMs, inFlight }, tells];
     const end = new AbortController();
     const drain = async (tell: (progress: DrainProgress) => void) => {

@@ -1,13 +1,16 @@
 import type { Driver } from "../outbox/driver.js";
-import { FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
+import { FetchTransport, NotNow, type PlainFetchSettings, type SentRequest } from "../outbox/fetch.js";
 import type { Outbox } from "../outbox/outbox.js";
 import type { OutboxSettings } from "../outbox/settings.js";
+import { type Authorize, NotAnswered } from "./credentials.js";
 
 /** How a scope is to be kept going: data, so that whoever has the ledger next can begin it anew. */
 export interface Wish {
   readonly settings: OutboxSettings;
   readonly scope: string;
   readonly transport: PlainFetchSettings;
+  /** Whether whoever wishes it gives credentials. */
+  readonly isAuthorized: boolean;
   readonly inFlight?: number;
 }
 
@@ -15,6 +18,8 @@ export interface Wish {
 interface Wanting {
   /** Hears what fails and is done again later. */
   readonly onError?: (error: unknown) => void;
+  /** Gives credentials. Throws `NotAnswered` where it says nothing. */
+  readonly authorize?: Authorize;
   /** Is told why the driver has ended by itself. */
   readonly ended: (error: unknown) => void;
 }
@@ -45,11 +50,11 @@ export class Driving {
    * Keeps a scope going until the signal is aborted. Of several wishes the last one says how; what fails is told to all that hear. Throws why
    * the driver has ended by itself.
    */
-  async keep(wish: Wish, signal: AbortSignal, onError?: (error: unknown) => void): Promise<void> {
+  async keep(wish: Wish, signal: AbortSignal, wanting: Omit<Wanting, "ended">): Promise<void> {
     const route = this.#routeOf(wish.scope);
     try {
       await new Promise<unknown>((resolve, ended) => {
-        route.wishes.set(wish, { onError, ended });
+        route.wishes.set(wish, { ...wanting, ended });
         this.#turn(route);
         if (signal.aborted) resolve(null);
         signal.addEventListener("abort", resolve, { once: true });
@@ -71,8 +76,8 @@ export class Driving {
   }
 
   /** A transport that is ended when the ledger goes. */
-  transport(settings: PlainFetchSettings): FetchTransport {
-    return new FetchTransport({ ...settings, signal: this.#end.signal });
+  transport(settings: PlainFetchSettings, authorize?: Authorize): FetchTransport {
+    return new FetchTransport({ ...settings, authorize, signal: this.#end.signal });
   }
 
   /**
@@ -106,9 +111,10 @@ export class Driving {
     route.driver = undefined;
     route.words = "";
     if (!wish || this.#end.signal.aborted) return;
-    const { settings, scope, transport, inFlight } = wish;
+    const { settings, scope, transport, isAuthorized, inFlight } = wish;
+    const authorize = isAuthorized ? (of: string, request: SentRequest) => authorized(route, of, request) : undefined;
     const onError = (error: unknown) => failed(route, error);
-    const driver = this.#outboxOf(settings).driver(scope, this.transport(transport), { inFlight, onError }).start();
+    const driver = this.#outboxOf(settings).driver(scope, this.transport(transport, authorize), { inFlight, onError }).start();
     route.driver = driver;
     route.words = words;
     void driver.isAtRest().then(() => route.driver === driver && this.#lost(route));
@@ -130,4 +136,18 @@ function failed({ wishes }: Route, error: unknown): void {
   const all = [...wishes.values()];
   for (const { onError } of all) onError?.(error);
   if (all.every(({ onError }) => onError === undefined)) console.error("keyledger: a call of the outbox failed, and is made again later", error);
+}
+
+/** Of those that want it the last one is asked for credentials; the one before, where it is silent. */
+async function authorized({ wishes }: Route, scope: string, request: SentRequest): Promise<HeadersInit | null | undefined> {
+  let silent = new NotNow("nobody is there who gives them");
+  for (const { authorize } of [...wishes.values()].reverse()) {
+    try {
+      if (authorize) return await authorize(scope, request);
+    } catch (error) {
+      if (!(error instanceof NotAnswered)) throw error;
+      silent = error;
+    }
+  }
+  throw silent;
 }

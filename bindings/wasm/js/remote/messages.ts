@@ -1,5 +1,6 @@
 import type { DrainProgress } from "../outbox/driver.js";
 import type { EntryView } from "../outbox/view.js";
+import type { Question } from "./credentials.js";
 
 /** What is asked of the ledger where it lives. Everything in it can be cloned. */
 export interface Call {
@@ -10,8 +11,8 @@ export interface Call {
 /** What a call came to. `moved`: the ledger lives elsewhere by now, and nothing was done. */
 export type Outcome = { readonly value: unknown } | { readonly error: PlainError } | { readonly moved: true };
 
-/** What a call tells before it ends: how far a drain is, and what has failed and is done again later. */
-export type Said = { readonly progress: DrainProgress } | { readonly failed: PlainError };
+/** What a call tells before it ends: how far a drain is, what has failed and is done again later, and which credentials it needs. */
+export type Said = { readonly progress: DrainProgress } | { readonly failed: PlainError } | { readonly asks: Question };
 
 /** An error that can be cloned. */
 export interface PlainError {

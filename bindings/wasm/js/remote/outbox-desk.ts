@@ -3,12 +3,13 @@ import { Fingerprint } from "../operation.js";
 import { DeliveryOutcome, Report } from "../outbox/delivery.js";
 import type { DrainProgress, Drained } from "../outbox/driver.js";
 import type { Entry, EntryFilter } from "../outbox/entry.js";
-import type { PlainFetchSettings } from "../outbox/fetch.js";
+import type { PlainFetchSettings, SentRequest } from "../outbox/fetch.js";
 import type { EntryResolution, Outbox } from "../outbox/outbox.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { Wishes } from "../outbox/wishes.js";
 import { Batch } from "../transaction.js";
 import type { PlainChange } from "./batch.js";
+import { type Given, Questions } from "./credentials.js";
 import { Driving, type Wish } from "./driving.js";
 import type { PlainResponse, Said } from "./messages.js";
 import { plainError, responseOf } from "./plain.js";
@@ -27,6 +28,7 @@ export class Outboxes {
   readonly #ledger: LedgerHandle;
   readonly #opened = new Map<string, Outbox>();
   readonly driving = new Driving((settings) => this.of(settings));
+  readonly questions = new Questions();
 
   constructor(ledger: LedgerHandle) {
     this.#ledger = ledger;
@@ -85,10 +87,11 @@ interface Asking {
   readonly say: (said: Said) => void;
 }
 
-/** What is to be told of a driver's work. */
+/** What is to be told of a driver's work, and whether whoever calls gives credentials. */
 export interface Tells {
   readonly errors: boolean;
   readonly progress?: boolean;
+  readonly asks: boolean;
 }
 
 const enqueueOf = ([bytes, { fingerprint, ...wishes }]: PlainEnqueue): [Uint8Array, Wishes] => [
@@ -114,7 +117,11 @@ async function changesAfter(outbox: Outbox, after: number, signal: AbortSignal):
   return changes;
 }
 
-const failing = (say: Asking["say"]) => (error: unknown) => say({ failed: plainError(error) });
+/** How whoever calls hears of a driver's work, and is asked. */
+const heard = ({ outboxes, say, signal }: Asking, { errors, asks }: Tells) => ({
+  onError: errors ? (error: unknown) => say({ failed: plainError(error) }) : undefined,
+  authorize: asks ? (scope: string, request: SentRequest) => outboxes.questions.ask(say, scope, request, signal) : undefined,
+});
 
 /** Answers of an outbox as it was opened. */
 const of =
@@ -148,22 +155,26 @@ export const OUTBOX_ANSWERS = {
   ),
 
   /** Ends when it is cancelled, and not before. */
-  "outbox.keep": async ({ outboxes, signal, say }: Asking, wish: Wish, tells: Tells) => {
-    await outboxes.driving.keep(wish, signal, tells.errors ? failing(say) : undefined);
+  "outbox.keep": async (asking: Asking, wish: Omit<Wish, "isAuthorized">, tells: Tells) => {
+    const { outboxes, signal } = asking;
+    await outboxes.driving.keep({ ...wish, isAuthorized: tells.asks }, signal, heard(asking, tells));
     throw signal.reason;
   },
+  /** Answers a question that a driver or a drain has asked. */
+  "outbox.credentials": ({ outboxes }: Asking, name: string, given: Given) => outboxes.questions.answer(name, given),
   "outbox.rested": ({ outboxes, signal }: Asking, scope: string, isGivenUp: boolean) =>
     outboxes.driving.rested(scope, isGivenUp ? AbortSignal.abort() : signal),
   "outbox.drain": (
-    { outboxes, signal, say }: Asking,
+    asking: Asking,
     settings: OutboxSettings,
     scope: string,
     transport: PlainFetchSettings,
     options: { untilMs?: number; inFlight?: number },
     tells: Tells,
   ): Promise<Drained> => {
+    const { outboxes, signal, say } = asking;
     const onProgress = tells.progress ? (progress: DrainProgress) => say({ progress }) : undefined;
-    const onError = tells.errors ? failing(say) : undefined;
-    return outboxes.of(settings).drain(scope, outboxes.driving.transport(transport), { ...options, signal, onProgress, onError });
+    const { onError, authorize } = heard(asking, tells);
+    return outboxes.of(settings).drain(scope, outboxes.driving.transport(transport, authorize), { ...options, signal, onProgress, onError });
   },
 };

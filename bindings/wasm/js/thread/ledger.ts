@@ -15,7 +15,7 @@ import "../node.js";
 
 export * from "../common.js";
 export { RemoteClaim } from "../remote/claim.js";
-export { RemoteDriver, type RemoteTransport } from "../remote/driver.js";
+export { RemoteDriver, type RemoteFetchSettings, type RemoteTransport } from "../remote/driver.js";
 export { type RemoteDecision, RemoteLedger } from "../remote/ledger.js";
 export { RemoteOutbox } from "../remote/outbox.js";
 

@@ -15,8 +15,8 @@ let [under, most] = [0, 0];
 async function charges(request, response) {
   let body = "";
   for await (const chunk of request) body += chunk;
-  const { "idempotency-key": key, cookie } = request.headers;
-  arrived.push({ key, body, cookie });
+  const { "idempotency-key": key, cookie, authorization } = request.headers;
+  arrived.push({ key, body, cookie, authorization });
   most = Math.max(most, (under += 1));
   response.on("close", () => (under -= 1));
   const [said, ms = 0] = [reply(body)].flat();
@@ -122,6 +122,22 @@ test("cookies go with a request where the driver is told so, and not otherwise (
     );
   }
   assert.deepEqual(arrived.map(({ body, cookie }) => [body, cookie]), [["without", undefined], ["with", "session=ada"]]);
+});
+
+test("credentials are given by a tab that wants the driver, whoever leads: the last one, and when it is gone the one before (O14)", LIMIT, async (t) => {
+  const opened = await launched(t);
+  const pages = [await opened(), await opened(), await opened()];
+  for (const [at, page] of pages.entries()) {
+    await page.evaluate((name) => tab.drive({ authorize: async (scope) => ({ authorization: `Bearer ${name} for ${scope}` }) }), `tab ${at}`);
+  }
+  const answered = (page, body) => page.evaluate(async (body) => (await (await tab.enqueue(body)).entry.result()).mediaType, body);
+  await answered(pages[1], "a");
+  await pages[2].close();
+  await answered(pages[1], "b");
+  await pages[0].close();
+  await answered(pages[1], "c");
+  const given = arrived.map(({ body, authorization }) => `${body}: ${authorization}`);
+  assert.deepEqual(given, ["a: Bearer tab 2 for user", "b: Bearer tab 1 for user", "c: Bearer tab 1 for user"]);
 });
 
 test("while the browser is offline nothing is tried and all can be cancelled; when it is online again, what is due is sent at once (O6, O10)", LIMIT, async (t) => {

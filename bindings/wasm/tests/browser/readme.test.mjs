@@ -10,11 +10,15 @@ const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8")
 
 const OF_ALL_TABS = /### The outbox of all tabs\n\n```js\n([^]*?)```/.exec(README)[1];
 
-for (const [where, code] of [["README", OF_ALL_TABS], ["guide", programOf("browser")]]) {
-  test(`the lines of the ${where} for the outbox of all tabs work, twice, and order once, with the cookies of whoever is signed in`, async (t) => {
+for (const [where, code, given] of [
+  ["README", OF_ALL_TABS, { cookie: "session=ada" }],
+  ["guide", programOf("browser"), { authorization: "Bearer of-ann" }],
+]) {
+  test(`the lines of the ${where} for the outbox of all tabs work, twice, and order once, with the credentials of whoever is signed in`, async (t) => {
     const seen = [];
     const orders = (request, response) => {
-      seen.push([request.headers["idempotency-key"], request.headers.cookie]);
+      const { "idempotency-key": key, cookie, authorization } = request.headers;
+      seen.push([key, { cookie, authorization }]);
       response.writeHead(201).end("ordered");
     };
     const server = await serve({ "/orders": orders });
@@ -28,7 +32,7 @@ for (const [where, code] of [["README", OF_ALL_TABS], ["guide", programOf("brows
       await page.addScriptTag({ type: "module", content: code });
       await page.waitForFunction(() => document.title === "ordered");
     }
-    assert.deepEqual(seen, [[seen[0][0], "session=ada"]]);
+    assert.deepEqual(seen, [[seen[0][0], { cookie: undefined, authorization: undefined, ...given }]]);
   });
 }
 

@@ -28,7 +28,7 @@ const NOT_ELSEWHERE = {
 
 /** What both have, and not alike, and why. */
 const NOT_ALIKE = {
-  "Outbox.driver": "the transport is told by data, and is `fetch` as it stands where none is told: a function cannot cross the border",
+  "Outbox.driver": "the transport is told by data and `authorize`, and is `fetch` as it stands where none is told: other functions cannot cross the border",
   "Outbox.drain": "for the same reason",
 };
 
@@ -73,7 +73,7 @@ const PAIRS = { Ledger: ["LedgerHandle", "RemoteLedger"], Claim: ["Claim", "Remo
 
 test("what lives elsewhere has the members of what is here, by the same names, words and answers, save what is named with its reason", () => {
   // A type of options of its own would be compared by name alone.
-  const kinds = Object.values(PAIRS).map(([, name]) => name).concat("RemoteDecision", "RemoteTransport");
+  const kinds = Object.values(PAIRS).map(([, name]) => name).concat("RemoteDecision", "RemoteFetchSettings", "RemoteTransport");
   assert.deepEqual(EXPORTS.map(({ name }) => name).filter((name) => name.startsWith("Remote")).sort(), kinds.sort());
   const [missing, different, more, alone] = [[], [], [], []];
   for (const [pair, [hereName, elsewhereName]] of Object.entries(PAIRS)) {

@@ -173,12 +173,12 @@ test("changes are told here, and end by their signal; those of one entry end whe
   }
 });
 
-test("what sends is told by data: a function cannot cross the border, and that is said at once", LIMIT, async (t) => {
+test("what sends is told by data: save for authorize a function cannot cross the border, and that is said at once", LIMIT, async (t) => {
   const outbox = await opened(t);
   const refused = (name) => ({ code: "invalid_argument", message: new RegExp(`^${name} cannot go to the thread that has the ledger; .*keyledger/worker`) });
   assert.throws(() => outbox.driver("s", () => kit.DeliveryOutcome.yes("")), refused("a transport of your own"));
   assert.throws(() => outbox.driver("s", new kit.ScriptedTransport([])), refused("a transport of your own"));
-  for (const [name, given] of Object.entries({ authorize: () => ({}), classify: () => {}, fetch, signal: AbortSignal.timeout(1) })) {
+  for (const [name, given] of Object.entries({ identity: () => "", classify: () => {}, fetch, signal: AbortSignal.timeout(1) })) {
     assert.throws(() => outbox.driver("s", new FetchTransport({ [name]: given })), refused(name));
     assert.throws(() => outbox.driver("s", { [name]: given }), refused(name));
   }

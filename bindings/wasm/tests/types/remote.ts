@@ -1,6 +1,6 @@
 // How the outbox of a ledger is typed that lives elsewhere: this compiles, and what is marked does not.
 
-import { Batch, DeliveryOutcome, type Drained, type Entry, FetchTransport, type Outbox, type StoredResponse } from "keyledger";
+import { Batch, DeliveryOutcome, type Drained, type Entry, FetchTransport, type Outbox, type ReceivedAnswer, type StoredResponse } from "keyledger";
 import { ScriptedTransport } from "keyledger/testing";
 import { Ledger, type RemoteClaim, type RemoteOutbox } from "keyledger/worker";
 
@@ -28,7 +28,8 @@ outbox.driver("user-7", () => DeliveryOutcome.yes("ok"));
 // @ts-expect-error: for the same reason
 outbox.driver("user-7", new ScriptedTransport([]));
 // @ts-expect-error: for the same reason
-outbox.driver("user-7", { authorize: () => ({ authorization: "Bearer x" }) });
+outbox.driver("user-7", { classify: (_answer: ReceivedAnswer, usual: DeliveryOutcome) => usual });
+outbox.driver("user-7", { authorize: async (scope: string) => ({ authorization: `Bearer ${scope}` }) });
 // @ts-expect-error: nobody here hands out deliveries
 await outbox.leaseDue("user-7");
 // @ts-expect-error: another thread has the file, and this one cannot wait for it

@@ -1,0 +1,61 @@
+//! What the glue does not check by itself, written into its text: the package's own errors, with a code, in the place of what is read
+//! beyond the module's memory or stored as another text.
+
+use anyhow::Result;
+
+/// What stands in the glue, and what stands there instead.
+const CHANGES: &[(&str, &str)] = &[
+    // An argument that JavaScript cannot convert, a `BigInt` for a number, throws too, though the module was not entered: only a trap
+    // leaves it in no state to go on.
+    (
+        "    getInt32ArrayMemory0()[__wbg_terminated_addr] = 1;",
+        "    if (!(e instanceof WebAssembly.RuntimeError)) throw e;\n    getInt32ArrayMemory0()[__wbg_terminated_addr] = 1;",
+    ),
+    // What is no text would be read as bytes that are not there.
+    (
+        "function passStringToWasm0(arg, malloc, realloc) {\n",
+        "function passStringToWasm0(arg, malloc, realloc) {\n    if (typeof arg !== \"string\") throw noText(arg);\n",
+    ),
+    // Half a surrogate pair would become another character. Where all of it is ASCII the glue has looked already.
+    (
+        "    if (offset !== len) {\n        if (offset !== 0) {\n            arg = arg.slice(offset);",
+        "    if (offset !== len) {
+        if (!arg.isWellFormed()) {
+            wasm.__wbindgen_free(ptr, len, 1);
+            throw noText(arg);
+        }
+        if (offset !== 0) {
+            arg = arg.slice(offset);",
+    ),
+    // An object of another copy of the package, or none.
+    ("throw new Error(`expected instance of ${klass.name}`);", "throw noInstance(instance, klass);"),
+    // What is called before the module is loaded.
+    (
+        "let wasmModule, wasmInstance, wasm;",
+        "let wasmModule, wasmInstance, wasm = new Proxy({}, { get: () => { throw noModule(); } });",
+    ),
+    ("if (wasm !== undefined) return wasm;", "if (wasmInstance !== undefined) return wasm;"),
+];
+
+/// Texts that tell of what was done, and are stored all the same: what a closure returned, an answer's media type, a reason to park, an
+/// error's message.
+const TOLD: [&str; 4] = ["ret", "text", "error", "media_type"];
+
+/// The glue with all of it.
+pub(super) fn guarded(glue: &str) -> Result<String> {
+    let mut guarded = glue.to_owned();
+    for name in TOLD {
+        let lenient = format!("passStringToWasm0(typeof {name} === \"string\" ? {name}.toWellFormed() : {name},");
+        guarded = changed(&guarded, &format!("passStringToWasm0({name},"), &lenient)?;
+    }
+    for (before, after) in CHANGES {
+        guarded = changed(&guarded, before, after)?;
+    }
+    let (types, code) = guarded.split_once('\n').unwrap_or_default();
+    Ok(format!("{types}\nimport {{ noInstance, noModule, noText }} from \"../door.js\";\n{code}"))
+}
+
+fn changed(text: &str, before: &str, after: &str) -> Result<String> {
+    anyhow::ensure!(text.contains(before), "the glue is not as it was; it has no `{before}`");
+    Ok(text.replace(before, after))
+}
