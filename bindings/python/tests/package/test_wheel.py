@@ -13,7 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tomllib
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib  # pytest brings it there
 
 PACKAGE = Path(__file__).parents[2]
 VERSIONS = [(3, minor) for minor in range(10, 16)]
@@ -110,6 +114,8 @@ def test_it_has_types_and_says_what_it_is(wheel: Path) -> None:
         source = {f"keyledger/{path.relative_to(PACKAGE / 'python' / 'keyledger')}" for path in sources()}
         assert source <= names
     assert {"keyledger/py.typed", "keyledger/_native.pyi"} <= names
+    licences = {name.rpartition("/")[2] for name in names if ".dist-info/licenses/" in name}
+    assert licences == {"LICENSE-APACHE", "LICENSE-MIT"}
     assert wheel.name.split("-")[2:4] == ["cp310", "abi3"]
     assert not any(name.startswith(("tests/", "keyledger/tests")) or name.endswith(".pyc") for name in names)
     extras = project()["optional-dependencies"]
