@@ -10,6 +10,7 @@
 
 #[cfg(test)]
 mod double;
+mod led;
 mod outcome;
 mod overlay;
 mod place;
@@ -23,6 +24,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use self::led::Led;
 pub(crate) use self::outcome::{Ended, Outcome};
 use self::outcome::{ended, play, poisoned};
 pub(crate) use self::overlay::Overlay;
@@ -31,6 +33,7 @@ use self::place::{Call, OwnedWork, Place, Seat};
 use self::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 use crate::process::Owner;
 use crate::store::{CommitError, Store};
+use crate::unwinding::IfLeft;
 
 /// Work that borrows from the stack of the thread that waits for it.
 type BorrowedWork<'work, T, E> = Box<dyn FnOnce(&mut Overlay) -> Result<T, E> + 'work>;
@@ -201,21 +204,10 @@ impl Commits {
     /// One batch: own work first, then everyone who waits; commit; hand on; tell. Each of the two is called once at most. It is compiled
     /// once, and not for each kind of work: that is a tenth of the WebAssembly module.
     fn lead(&self, own: &mut dyn FnMut(&mut Overlay), after: &mut dyn FnMut(&Outcome)) -> Outcome {
-        let mut followers = Vec::new();
-        let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut followers)));
-        let outcome = played.unwrap_or_else(|_| Err(poisoned()));
-        if self.owner.is_elsewhere() {
-            return Err(Arc::new(CommitError::Forked));
-        }
-        after(&outcome);
-        for follower in &followers {
-            follower.end(&outcome);
-        }
-        self.hand_on();
-        for follower in &followers {
-            follower.tell();
-        }
-        outcome
+        let hand_on = || self.hand_on();
+        let mut led = Led::new(&self.owner, &hand_on, after);
+        let played = catch_unwind(AssertUnwindSafe(|| self.play_and_commit(own, &mut led.followers)));
+        led.end(played.unwrap_or_else(|_| Err(poisoned())))
     }
 
     fn play_and_commit(&self, own: &mut dyn FnMut(&mut Overlay), followers: &mut Vec<Arc<dyn Seat>>) -> Outcome {
@@ -299,8 +291,21 @@ impl Commits {
         queue.pump = Pump::Called;
         drop(queue);
         match &self.host {
-            Some(host) => host(),
+            Some(host) => {
+                let calling = IfLeft::then(|| self.take_back_lead());
+                host();
+                calling.came_back();
+            }
             None => self.pump_bell.notify_one(),
+        }
+    }
+
+    /// The host was not told after all: whoever comes next leads.
+    fn take_back_lead(&self) {
+        let mut queue = self.queue();
+        if queue.pump == Pump::Called {
+            queue.pump = Pump::Idle;
+            queue.leading = false;
         }
     }
 

@@ -29,6 +29,7 @@ mod fingerprint;
 #[doc(hidden)]
 pub mod fuzzing;
 mod home;
+mod inside;
 mod janitor;
 mod key;
 mod ledger;
@@ -52,6 +53,7 @@ extern crate self as keyledger;
 mod transaction;
 mod transport;
 mod unreadable;
+mod unwinding;
 mod volatile;
 mod wake;
 

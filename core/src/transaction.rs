@@ -1,7 +1,6 @@
 //! The caller's own tables, in the same file and the same transaction as the answer (contract section 7).
 
-use crate::engine::reentry::Inside;
-use crate::engine::{Engine, Session, rows};
+use crate::engine::{Engine, Session, reentry, rows};
 use crate::entry::Enqueued;
 use crate::error::{Error, Result};
 use crate::key::{KeyId, Part, check};
@@ -28,7 +27,7 @@ impl<'s, 'e> Transaction<'s, 'e> {
         session: &'s mut Session<'e>,
         f: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let _inside = Inside::enter(session.engine);
+        let _inside = reentry::enter(session.engine);
         f(&mut Transaction { session })
     }
 

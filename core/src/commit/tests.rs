@@ -274,3 +274,55 @@ fn where_the_host_commits_a_blocking_call_waits_for_nobody_whatever_futures_leav
     assert!(has(&*store, b"given back"));
     assert!(many.iter().all(|ticket| matches!(ticket.poll(Waker::noop()), Some(Ended::Stored(())))));
 }
+
+/// What is left half way: nobody waits for ever, and whoever comes next leads.
+mod left {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    fn goes_on(commits: &Arc<Commits>) {
+        let (commits, (done, is_done)) = (commits.clone(), std::sync::mpsc::channel());
+        thread::spawn(move || done.send(matches!(commits.call(put(b"next"), |_| ()), Ended::Stored(()))));
+        let led = is_done.recv_timeout(std::time::Duration::from_secs(20));
+        assert_eq!(led, Ok(true), "nobody has handed the lead on");
+    }
+
+    fn unwinds(call: impl FnOnce()) {
+        assert!(catch_unwind(AssertUnwindSafe(call)).is_err());
+    }
+
+    #[test]
+    fn a_leader_that_is_left_hands_the_lead_on() {
+        let commits = Commits::new(Counting::behind(Counter::default()), None);
+        unwinds(|| drop(commits.call(put(b"a"), |_| panic!("left after its commit"))));
+        goes_on(&commits);
+    }
+
+    #[test]
+    fn a_leader_that_is_left_in_the_middle_of_its_followers_tells_all_of_them() {
+        let commits = Commits::new(Counting::behind(Counter::default()), Some(Arc::new(|| ())));
+        let before = commits.submit(put(b"before"), |_| ());
+        let breaks = commits.submit(put(b"breaks"), |_| panic!("left while it was told"));
+        let after = commits.submit(put(b"after"), |_| ());
+        unwinds(|| commits.commit_queued());
+        for ticket in [before, after] {
+            assert!(matches!(ticket.poll(Waker::noop()), Some(Ended::Stored(()))));
+        }
+        assert!(breaks.poll(Waker::noop()).is_none(), "it was left while it was told, and nobody else was");
+        goes_on(&commits);
+    }
+
+    #[test]
+    fn a_host_that_could_not_be_called_keeps_nobody_waiting() {
+        let is_down = Arc::new(AtomicUsize::new(1));
+        let seen = is_down.clone();
+        let host: HostCall = Arc::new(move || assert_eq!(seen.load(Ordering::SeqCst), 0, "the host cannot be called"));
+        let commits = Commits::new(Counting::behind(Counter::default()), Some(host));
+        unwinds(|| drop(commits.submit(put(b"a"), |_| ())));
+        is_down.store(0, Ordering::SeqCst);
+        let next = commits.submit(put(b"b"), |_| ());
+        commits.commit_queued();
+        assert!(matches!(next.poll(Waker::noop()), Some(Ended::Stored(()))));
+    }
+}

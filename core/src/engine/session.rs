@@ -4,8 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::fence_block::FenceBlock;
-use super::reentry::Outside;
-use super::{Engine, EngineError, Found, Owed, Phase, find, read_with};
+use super::{Engine, EngineError, Found, Owed, Phase, find, read_with, reentry};
 use crate::codec::address::{Address, operation_mark};
 use crate::codec::counters::{COUNTERS, Counters};
 use crate::codec::encode_record;
@@ -88,7 +87,7 @@ impl Engine {
         let after = self.after(traces.clone());
         let engine = self.clone();
         let play = move |overlay: &mut Overlay| {
-            let _outside = Outside::enter();
+            let _outside = reentry::leave();
             engine.play(overlay, &traces, work)
         };
         (play, after)

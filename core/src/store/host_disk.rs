@@ -1,14 +1,14 @@
 //! A disk that the host brings: its code may call back into the ledger that it keeps, whose call could only wait for itself (G2).
 
-use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 
 use super::disk::Disk;
+use crate::inside::{Inside, Names, is_inside};
 
 thread_local! {
     /// The disks that have a call of this thread.
-    static INSIDE: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    static CALLS: Names = const { Names::new() };
 }
 
 /// The host's disk, and who is inside of a call of it.
@@ -24,33 +24,12 @@ impl HostDisk {
 
     /// Whether this thread is inside of a call of this disk.
     pub(super) fn is_calling(&self) -> bool {
-        INSIDE.with_borrow(|inside| inside.contains(&self.name()))
+        is_inside(&CALLS, self)
     }
 
     fn call<T>(&self, call: impl FnOnce(&dyn Disk) -> io::Result<T>) -> io::Result<T> {
-        let _inside = Inside::enter(self.name());
+        let _inside = Inside::enter(&CALLS, self);
         call(&*self.disk)
-    }
-
-    /// Its address, which it has to itself for as long as it is called.
-    fn name(&self) -> usize {
-        std::ptr::from_ref(self).addr()
-    }
-}
-
-/// Says that this thread is inside until it is dropped.
-struct Inside;
-
-impl Inside {
-    fn enter(name: usize) -> Self {
-        INSIDE.with_borrow_mut(|inside| inside.push(name));
-        Self
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        INSIDE.with_borrow_mut(Vec::pop);
     }
 }
 

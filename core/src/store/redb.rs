@@ -46,6 +46,7 @@ use self::witness::Doubts;
 use super::disk::Disk;
 use super::host_disk::HostDisk;
 use super::{CommitError, CreationId, FileReport, OpenError, Snapshot, Store, StoreError, Turn, Writes};
+use crate::unwinding::IfLeft;
 
 /// A ledger file, or a disk in its place.
 #[derive(Debug)]
@@ -184,13 +185,32 @@ impl RedbStore {
     fn without_readers<T>(&self, work: impl Fn(&mut dyn Front) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let mut state = self.state_mut();
         let engine = state.engine_mut()?;
+        let health = engine.health();
+        let working = IfLeft::then(|| health.poison());
+        let mut answer = Err(StoreError::Busy);
         for _ in 0..READER_LOOKS {
-            match work(engine) {
-                Err(StoreError::Busy) => wait_for_readers(),
-                answer => return answer,
+            answer = work(engine);
+            if !matches!(answer, Err(StoreError::Busy)) {
+                break;
             }
+            wait_for_readers();
         }
-        Err(StoreError::Busy)
+        working.came_back();
+        answer
+    }
+
+    /// Runs a call of the engine. One that is left half way leaves it in no state to go on.
+    fn with<T, E>(
+        &self,
+        call: impl FnOnce(&dyn Front) -> Result<T, E>,
+        refused: impl FnOnce(StoreError) -> E,
+    ) -> Result<T, E> {
+        let state = self.state();
+        let engine = state.engine().map_err(refused)?;
+        let calling = IfLeft::then(|| engine.health().poison());
+        let answer = call(engine);
+        calling.came_back();
+        answer
     }
 
     /// Leaves `meanwhile` in the place of what was there. Closing and opening wait for the turn in a shared ledger, and whoever has
@@ -199,7 +219,7 @@ impl RedbStore {
         std::mem::replace(&mut *self.state_mut(), meanwhile)
     }
 
-    // Panics of the engine are caught below this lock, so it cannot be left poisoned with a state between two.
+    // What a call has left half way is known by its health.
     fn state(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -229,23 +249,23 @@ impl State {
 
 impl Store for RedbStore {
     fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {
-        self.state().engine()?.take_turn()
+        self.with(|engine| engine.take_turn(), |error| error)
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {
-        self.state().engine()?.snapshot()
+        self.with(|engine| engine.snapshot(), |error| error)
     }
 
     fn commit(&self, writes: Writes) -> Result<(), CommitError> {
-        self.state().engine().map_err(CommitError::NotStored)?.commit(writes)
+        self.with(|engine| engine.commit(writes), CommitError::NotStored)
     }
 
     fn file_bytes(&self) -> Result<u64, StoreError> {
-        self.state().engine()?.file_bytes()
+        self.with(|engine| engine.file_bytes(), |error| error)
     }
 
     fn report(&self) -> Result<FileReport, StoreError> {
-        self.state().engine()?.report()
+        self.with(|engine| engine.report(), |error| error)
     }
 
     fn check(&self) -> Result<bool, StoreError> {

@@ -12,6 +12,8 @@ const VALUES: &[&str] = &["key", "fingerprint", "operation", "response", "option
 const MACHINE: &[&str] = &["machine"];
 const CODEC: &[&str] = &["codec"];
 const PROCESS: &[&str] = &["process"];
+/// What calls are under way on a thread, and what is left of those that end badly.
+const UNDER_WAY: &[&str] = &["inside", "unwinding"];
 const STORE: &[&str] = &["store"];
 const COMMIT: &[&str] = &["commit"];
 const ENGINE: &[&str] = &["engine", "volatile", "outbox_memory", "fences", "home", "wake"];
@@ -45,10 +47,11 @@ const LAYERS: &[Layer] = &[
     Layer { modules: MACHINE, may_import: &[VALUES] },
     Layer { modules: CODEC, may_import: &[VALUES, MACHINE] },
     Layer { modules: PROCESS, may_import: &[] },
-    Layer { modules: STORE, may_import: &[PROCESS] },
+    Layer { modules: UNDER_WAY, may_import: &[] },
+    Layer { modules: STORE, may_import: &[PROCESS, UNDER_WAY] },
     Layer { modules: &["test_support"], may_import: &[STORE] },
-    Layer { modules: COMMIT, may_import: &[PROCESS, STORE] },
-    Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, STORE, COMMIT] },
+    Layer { modules: COMMIT, may_import: &[PROCESS, UNDER_WAY, STORE] },
+    Layer { modules: ENGINE, may_import: &[VALUES, MACHINE, CODEC, PROCESS, UNDER_WAY, STORE, COMMIT] },
     Layer { modules: PARTS, may_import: &[ENGINE, MACHINE, CODEC, PROCESS, VALUES, ENTRY, ERROR] },
     Layer { modules: ENTRY, may_import: &[VALUES, MACHINE, ENGINE] },
     Layer { modules: ERROR, may_import: &[VALUES, MACHINE, CODEC, STORE, COMMIT, ENGINE, ENTRY] },

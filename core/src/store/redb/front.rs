@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 
+use crate::store::health::Health;
 use crate::store::{CommitError, CreationId, FileReport, Snapshot, StoreError, Turn, Writes};
 
 /// An open database with its log: of this process alone, or shared with others. Dropped without `close`, it is as if the process
@@ -11,6 +12,9 @@ pub(super) trait Front: Send + Sync + Debug {
     fn creation_id(&self) -> CreationId;
 
     fn check(&self) -> Result<(), StoreError>;
+
+    /// Whether it still answers, shared with its views.
+    fn health(&self) -> Arc<Health>;
 
     /// Where nobody else has the file, it is this process's turn at any time.
     fn take_turn(&self) -> Result<(Turn, Arc<dyn Snapshot>), StoreError> {

@@ -8,6 +8,7 @@ use super::layer::Layer;
 use super::mover::Mover;
 use super::region;
 use crate::store::disk::Disk;
+use crate::store::health::Health;
 use crate::store::log::{Found, Log};
 use crate::store::memtable::Memtable;
 use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Writes};
@@ -114,6 +115,10 @@ impl Front for Logged {
 
     fn check(&self) -> Result<(), StoreError> {
         self.both.engine.check()
+    }
+
+    fn health(&self) -> Arc<Health> {
+        self.both.engine.health()
     }
 
     /// The view that everybody shares until the next commit.

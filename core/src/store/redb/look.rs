@@ -10,6 +10,7 @@ use super::layer::Layer;
 use super::region;
 use super::veil::Veil;
 use crate::store::disk::Disk;
+use crate::store::health::Health;
 use crate::store::log::Found;
 use crate::store::memtable::Memtable;
 use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Writes};
@@ -74,6 +75,10 @@ impl Front for Look {
 
     fn check(&self) -> Result<(), StoreError> {
         self.engine.check()
+    }
+
+    fn health(&self) -> Arc<Health> {
+        self.engine.health()
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, StoreError> {

@@ -19,6 +19,7 @@ use super::layer::Layer;
 use super::peers::Peers;
 use super::region;
 use crate::store::disk::Disk;
+use crate::store::health::Health;
 use crate::store::log::{Found, Log};
 use crate::store::memtable::Memtable;
 use crate::store::{CommitError, CreationId, FileReport, OpenError, Snapshot, StoreError, Turn, Writes};
@@ -202,6 +203,10 @@ impl Front for Shared {
 
     fn check(&self) -> Result<(), StoreError> {
         self.engine.check()
+    }
+
+    fn health(&self) -> Arc<Health> {
+        self.engine.health()
     }
 
     /// What others have appended is synced with the commit.

@@ -6,6 +6,7 @@ mod creation;
 #[path = "../../../../../tests/harness/src/disk/mod.rs"]
 pub(in crate::store::redb) mod disk;
 mod failures;
+mod left;
 mod locking;
 mod misplaced;
 mod moving;
