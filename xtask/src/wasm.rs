@@ -5,6 +5,7 @@ mod glue;
 mod guard;
 mod order;
 mod packaging;
+mod room;
 
 use crate::debian;
 use crate::interrupt;

@@ -1,7 +1,7 @@
 //! What stands between JavaScript and the module: one file that runs on every platform.
 
 use super::guard::guarded;
-use super::order;
+use super::{order, room};
 use anyhow::{Context, Result};
 use std::io::Write;
 use std::path::Path;
@@ -24,6 +24,7 @@ pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
     order::reorder(&folder.join("keyledger_bg.wasm"))?;
     let glue = folder.join("keyledger.js");
     std::fs::write(&glue, guarded(&std::fs::read_to_string(&glue)?)?).context("the glue cannot be written")?;
+    room::add(folder)?;
     Ok(ExitCode::SUCCESS)
 }
 
