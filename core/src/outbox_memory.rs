@@ -1,6 +1,7 @@
 //! What this process alone knows of the outbox: who waits for it, and which deliveries were dropped. All of it is lost with the
 //! process, and may be.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::engine::outbox::OutboxTerms;
@@ -15,6 +16,17 @@ pub(crate) struct OutboxMemory {
     dropped: Mutex<Vec<Dropped>>,
     /// What the program last opened its outbox with.
     terms: Mutex<Option<OutboxTerms>>,
+    /// Entries whose last try got no answer, by their numbers.
+    unanswered: Mutex<HashMap<u64, Unanswered>>,
+}
+
+/// An entry whose last try got no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// It waits for its backoff after the try with that fence.
+    Waits(u64),
+    /// It was brought forward. If that is no use either it waits like others.
+    BroughtForward,
 }
 
 /// A delivery that was dropped without an outcome.
@@ -53,6 +65,23 @@ impl OutboxMemory {
     /// The leases of these are over on disk.
     pub(crate) fn took_back(&self, over: &[Dropped]) {
         self.dropped().retain(|dropped| !over.contains(dropped));
+    }
+
+    /// A try with that fence got no answer.
+    pub(crate) fn got_no_answer(&self, id: u64, fence: u64) {
+        let mut unanswered = self.unanswered();
+        if unanswered.remove(&id) != Some(Unanswered::BroughtForward) {
+            unanswered.insert(id, Unanswered::Waits(fence));
+        }
+    }
+
+    /// An answer came, or it ended otherwise.
+    pub(crate) fn waits_no_more(&self, id: u64) {
+        self.unanswered().remove(&id);
+    }
+
+    pub(crate) fn unanswered(&self) -> MutexGuard<'_, HashMap<u64, Unanswered>> {
+        self.unanswered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A delivery was dropped: whoever leases next ends its lease. No I/O.

@@ -141,6 +141,11 @@ impl JsOutbox {
         )
     }
 
+    /// The network is back: how many entries are due earlier now.
+    pub fn online(&self, at_once: bool, scope_text: &str) -> Told<JsValue> {
+        self.told(at_once, telling(self.outbox().online_async(&scope(scope_text)?), number))
+    }
+
     #[wasm_bindgen(js_name = resumeEntry)]
     pub fn resume_entry(&self, at_once: bool, id: f64) -> Told<JsValue> {
         self.told(at_once, telling(self.outbox().resume_entry_async(entry_id(id)), one))

@@ -14,7 +14,7 @@ use super::{Engine, EngineError, Session};
 use crate::codec::line;
 use crate::codec::outbox::{self, OutboxRow, Request};
 use crate::machine::entry::Entry;
-use crate::machine::standing::EntryStateName;
+use crate::machine::standing::{EntryState, EntryStateName};
 use crate::machine::timeline::Moment;
 use crate::store::Space;
 use crate::wake::Bell;
@@ -81,6 +81,9 @@ impl Desk<'_, '_> {
         self.session.overlay.put(Space::Outbox, line::entry_key(new.id), outbox::encode_entry(&new));
         self.row.move_entry(old, Some(&new));
         self.store_row();
+        if !matches!(new.state, EntryState::Pending | EntryState::Sending { .. }) {
+            self.session.engine.outbox.waits_no_more(new.id);
+        }
         warn_of(old, &new);
         new
     }

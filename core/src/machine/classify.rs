@@ -15,6 +15,8 @@ pub struct DeliveryOutcome {
     pub(crate) pauses_lane: bool,
     /// For so long the server will know the key.
     pub(crate) key_expires_after_ms: Option<u64>,
+    /// No answer came: what is wrong may be the network on this side.
+    pub(crate) is_unanswered: bool,
 }
 
 /// What the answer, or its absence, means.
@@ -29,7 +31,7 @@ pub(crate) enum Kind {
 
 impl DeliveryOutcome {
     fn of(kind: Kind) -> Self {
-        Self { kind, retry_after_ms: None, pauses_lane: false, key_expires_after_ms: None }
+        Self { kind, retry_after_ms: None, pauses_lane: false, key_expires_after_ms: None, is_unanswered: false }
     }
 
     /// It was done, and this is the answer.
@@ -98,6 +100,13 @@ impl DeliveryOutcome {
         if let Kind::Retry { gives_try_back, .. } = &mut self.kind {
             *gives_try_back = true;
         }
+        self
+    }
+
+    /// A retry because no answer came, whether or not the request has arrived: where the network on this side was at fault,
+    /// [`Outbox::online`](crate::Outbox::online) has it tried at once.
+    pub fn unanswered(mut self) -> Self {
+        self.is_unanswered = matches!(self.kind, Kind::Retry { .. });
         self
     }
 

@@ -24,6 +24,14 @@ pub(crate) fn lease(entry: Entry, fence: u64, roll: u64, now: Moment, terms: &En
     leased
 }
 
+/// The network is back: an entry that waits although nobody has answered is due within the wait after a first try. None: it does not
+/// wait, or no longer than that.
+pub(crate) fn brought_forward(entry: &Entry, roll: u64, now: Moment, terms: &EntryTerms) -> Option<Entry> {
+    let ready_at = now.at.saturating_add(terms.backoff.wait_ms(1, roll));
+    let is_earlier = matches!(entry.state, EntryState::Pending) && ready_at < entry.ready_at;
+    is_earlier.then(|| Entry { ready_at, ..entry.clone() })
+}
+
 /// The delivery was dropped without an outcome: its lease ended `at` that instant, and the backoff of its try runs from it.
 pub(crate) fn dropped(entry: Entry, fence: u64, at: u64) -> Option<Entry> {
     let EntryState::Sending { lease_end } = entry.state else { return None };

@@ -53,6 +53,11 @@ pub(super) fn resuming(scope: &Scope) -> Work<Resumed> {
     })
 }
 
+pub(super) fn going_online(scope: &Scope) -> Work<u64> {
+    let scope = scope.clone();
+    Box::new(move |session, terms| session.online(terms, &scope))
+}
+
 pub(super) fn resuming_entry(id: EntryId) -> Work<EntryView> {
     Box::new(move |session, terms| session.resume_entry(terms, id.get()).map(EntryView::of))
 }
@@ -101,6 +106,18 @@ impl Outbox {
     /// Those of storage.
     pub fn resume(&self, scope: &Scope) -> Result<Resumed> {
         self.call(resuming(scope))
+    }
+
+    /// The network is back: what waits in the scope because no answer came ([`unanswered`](crate::DeliveryOutcome::unanswered)) is due at a random instant within
+    /// the first backoff (O6). An entry for which a server has said when waits until then. One that gets no answer then either waits for its
+    /// backoff, whoever calls this meanwhile. How many entries are due earlier now.
+    ///
+    /// Only this process's own tries are known.
+    ///
+    /// # Errors
+    /// Those of storage.
+    pub fn online(&self, scope: &Scope) -> Result<u64> {
+        self.call(going_online(scope))
     }
 
     /// One held entry is due again (O8).

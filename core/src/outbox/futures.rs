@@ -1,7 +1,7 @@
 //! The twins of blocking calls: futures that need no particular runtime (P1).
 
 use super::deciding::{
-    Cancel, Resumed, cancelled, cancelling, dismissing, requeueing, resolving, resuming, resuming_entry,
+    Cancel, Resumed, cancelled, cancelling, dismissing, going_online, requeueing, resolving, resuming, resuming_entry,
 };
 use super::{Enqueue, Outbox, Turn};
 use crate::delivery::{Delivery, Report};
@@ -103,6 +103,14 @@ impl Outbox {
     /// As [`resume`](Outbox::resume).
     pub fn resume_async(&self, scope: &Scope) -> impl Future<Output = Result<Resumed>> + Send + 'static + use<> {
         self.queued(Ok(resuming(scope)))
+    }
+
+    /// [`online`](Outbox::online) as a future.
+    ///
+    /// # Errors
+    /// As [`online`](Outbox::online).
+    pub fn online_async(&self, scope: &Scope) -> impl Future<Output = Result<u64>> + Send + 'static + use<> {
+        self.queued(Ok(going_online(scope)))
     }
 
     /// [`resume_entry`](Outbox::resume_entry) as a future.

@@ -114,3 +114,64 @@ fn a_dropped_delivery_is_taken_back_though_the_first_commit_fails() {
     let entry = stage.outbox.get(id).unwrap().unwrap();
     assert_eq!(entry.state(), EntryStateName::Pending, "not only when its lease is over");
 }
+
+/// O6: what waits after so many tries without an answer, and for how long.
+fn waiting_long(stage: &Stage, purpose: &str, outcome: &DeliveryOutcome) -> keyledger::EntryId {
+    let id = stage.outbox.enqueue(&stage.request(purpose)).unwrap().entry.id();
+    while stage.outbox.get(id).unwrap().unwrap().due_at_ms().is_none_or(|at| at < stage.now_ms() + 30_000) {
+        stage.pass(Duration::from_mins(6));
+        stage.lease_one().settle(outcome.clone()).unwrap();
+        assert!(stage.outbox.get(id).unwrap().unwrap().tries() < 19, "its backoff never grew");
+    }
+    id
+}
+
+fn due_in_ms(stage: &Stage, id: keyledger::EntryId) -> u64 {
+    stage.outbox.get(id).unwrap().unwrap().due_at_ms().unwrap().saturating_sub(stage.now_ms())
+}
+
+#[test]
+fn o6_what_got_no_answer_is_tried_soon_when_the_network_is_back() {
+    let stage = Stage::new();
+    let id = waiting_long(&stage, "pay", &DeliveryOutcome::retry("no answer").unanswered());
+    let others = keyledger::Scope::new("bob").unwrap();
+    assert_eq!(stage.outbox.online(&others).unwrap(), 0);
+    assert_eq!(stage.outbox.online(&stage.scope).unwrap(), 1);
+    assert!(due_in_ms(&stage, id) <= 1000, "within the wait after a first try");
+    assert_eq!(stage.outbox.next_wakeup(&stage.scope).unwrap(), Some(stage.now_ms() + due_in_ms(&stage, id)));
+    stage.pass(Duration::from_secs(1));
+    stage.lease_one().settle(DeliveryOutcome::yes(Response::text("done"))).unwrap();
+    assert_eq!(stage.outbox.online(&stage.scope).unwrap(), 0);
+}
+
+#[test]
+fn o6_what_a_server_has_answered_waits_whether_or_not_the_network_is_back() {
+    let answers = [
+        DeliveryOutcome::retry("the server answered 503"),
+        DeliveryOutcome::retry("busy").unanswered().not_before(Duration::from_secs(100)),
+    ];
+    for answer in answers {
+        let stage = Stage::new();
+        let id = waiting_long(&stage, "pay", &answer);
+        let before = due_in_ms(&stage, id);
+        assert_eq!(stage.outbox.online(&stage.scope).unwrap(), 0);
+        assert_eq!(due_in_ms(&stage, id), before);
+    }
+}
+
+#[test]
+fn o6_a_network_that_comes_and_goes_uses_up_no_tries() {
+    let stage = Stage::new();
+    let no_answer = DeliveryOutcome::retry("no answer").unanswered();
+    let id = waiting_long(&stage, "pay", &no_answer);
+    let tries = || stage.outbox.get(id).unwrap().unwrap().tries();
+    let before = tries();
+    for _ in 0..10 {
+        stage.outbox.online(&stage.scope).unwrap();
+        stage.pass(Duration::from_secs(1));
+        for delivery in stage.outbox.lease_due(&stage.scope, 1).unwrap() {
+            delivery.settle(no_answer.clone()).unwrap();
+        }
+    }
+    assert!(tries() <= before + 2, "{before} tries before, and {} after", tries());
+}

@@ -39,7 +39,7 @@ pub fn unsendable<'a>(added: &'a Fields, key_field: &KeyField) -> Option<&'a str
 
 /// What a delivery is told that was not answered.
 pub fn silent(why: Unanswered, error: impl Into<String>) -> DeliveryOutcome {
-    let retry = DeliveryOutcome::retry(error);
+    let retry = DeliveryOutcome::retry(error).unanswered();
     match why {
         Unanswered::BeforeConnecting => retry.not_taken(),
         Unanswered::MaybeSent => retry,

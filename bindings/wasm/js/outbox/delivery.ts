@@ -77,6 +77,13 @@ export class DeliveryOutcome {
   notCounted(): DeliveryOutcome {
     return this.#with("notCounted");
   }
+  /**
+   * A retry because no answer came: the network on this side may have been at fault. A driver in a browser tries it at once when that
+   * is online again. What a transport throws is such a retry, and so is a `FetchTransport`'s when there is no answer.
+   */
+  unanswered(): DeliveryOutcome {
+    return this.#with("unanswered");
+  }
   /** Not before that time has passed, up to the outbox's maximum. */
   notBefore(ms: number): DeliveryOutcome {
     return this.#with("notBefore", ms);

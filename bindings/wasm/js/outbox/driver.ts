@@ -141,9 +141,15 @@ export class Driver {
     if (!this.#running) {
       this.#ended = undefined;
       this.#run();
-      this.#watchNoMore = this.#network.watch(() => this.#run());
+      this.#watchNoMore = this.#network.watch(() => this.#heard());
     }
     return this;
+  }
+
+  /** What waits because no answer came need not wait where the browser is online again (O6). */
+  #heard(): void {
+    if (!this.#network.isDown) void Promise.resolve(this.#outbox.native.online(false, this.#scope)).catch(() => undefined);
+    this.#run();
   }
 
   /** Timers are late where a machine slept: what runs is let finish, and another looks at once. */
@@ -251,7 +257,7 @@ export async function untilEnded(options: DrainOptions, drain: (tell: Tell) => P
 }
 
 /** Leased, and then not sent after all: nothing has left. */
-const unsent = (why: string) => DeliveryOutcome.retry(why).notTaken().notCounted();
+const unsent = (why: string) => DeliveryOutcome.retry(why).unanswered().notTaken().notCounted();
 
 function told(delivery: NativeDelivery, outcome: DeliveryOutcome): DeliveryOutcome {
   delivery.tell(outcome.native);
@@ -307,7 +313,7 @@ async function sent(send: Transport["send"], delivery: Delivery): Promise<Delive
     return outcomeOf(await send(delivery));
   } catch (error) {
     console.error("keyledger: a transport threw", error);
-    return DeliveryOutcome.retry(`the transport threw ${nameOf(error)}`);
+    return DeliveryOutcome.retry(`the transport threw ${nameOf(error)}`).unanswered();
   }
 }
 

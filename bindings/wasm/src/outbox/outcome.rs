@@ -39,6 +39,7 @@ impl JsOutcome {
             "replayed" => outcome.replayed(),
             "notTaken" => outcome.not_taken(),
             "notCounted" => outcome.not_counted(),
+            "unanswered" => outcome.unanswered(),
             "pausingLane" => outcome.pausing_lane(),
             "notBefore" => outcome.not_before(span(ms)?),
             "keyExpiresAfter" => outcome.key_expires_after(span(ms)?),

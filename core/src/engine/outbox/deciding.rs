@@ -10,7 +10,9 @@ use crate::engine::{EngineError, Session};
 use crate::key::{LaneName, Scope};
 use crate::machine::enqueue::succeed;
 use crate::machine::entry::{Entry, Order, Peeked, ended};
+use crate::machine::lease;
 use crate::machine::person::{self, Decider, EntryResolution};
+use crate::outbox_memory::Unanswered;
 use crate::store::Space;
 
 /// Every lane that was ever declared, and how it hands out.
@@ -49,6 +51,11 @@ impl Session<'_> {
     /// O8: everything of a scope that is held with its lane may be sent again. How many lanes and entries were held.
     pub(crate) fn resume_scope(&mut self, terms: &OutboxTerms, scope: &Scope) -> Result<(u64, u64), EngineError> {
         self.desk(terms)?.resume_scope(scope)
+    }
+
+    /// O6: the network is back. What waits in a scope because no answer came is due within the wait after a first try. How many entries.
+    pub(crate) fn online(&mut self, terms: &OutboxTerms, scope: &Scope) -> Result<u64, EngineError> {
+        self.desk(terms)?.online(scope)
     }
 
     /// O8: one held entry may be sent again.
@@ -157,6 +164,24 @@ impl Desk<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    fn online(mut self, scope: &Scope) -> Result<u64, EngineError> {
+        let engine = self.session.engine.clone();
+        let waiting: Vec<_> = engine.outbox.unanswered().iter().map(|(id, how)| (*id, *how)).collect();
+        let mut entries = 0;
+        for (id, how) in waiting {
+            let Unanswered::Waits(fence) = how else { continue };
+            let Some(old) = self.entry(id)?.filter(|entry| entry.scope == *scope && entry.fence == fence) else {
+                continue;
+            };
+            if let Some(new) = lease::brought_forward(&old, self.roll(), self.now, &self.terms.entry) {
+                self.put(Some(&old), new);
+                engine.outbox.unanswered().insert(id, Unanswered::BroughtForward);
+                entries += 1;
+            }
+        }
+        Ok(entries)
     }
 
     fn resume_scope(mut self, scope: &Scope) -> Result<(u64, u64), EngineError> {

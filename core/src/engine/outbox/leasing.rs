@@ -184,7 +184,7 @@ impl Desk<'_, '_> {
         Ok(Some(Handed { entry, request, lease_ms, granted_at: self.now }))
     }
 
-    fn roll(&self) -> u64 {
+    pub(super) fn roll(&self) -> u64 {
         let mut bytes = [0; 8];
         self.session.engine.entropy.fill(&mut bytes);
         u64::from_le_bytes(bytes)
@@ -202,10 +202,21 @@ impl Desk<'_, '_> {
                 }
                 self.mind_lane(&old, outcome)?;
                 let entry = self.put(Some(&old), *new);
+                self.mind_network(&entry, outcome);
                 let (id, tries, state) = (entry.id, entry.tries, entry.standing());
                 tracing::debug!(entry = id, outcome = outcome.as_str(), state, tries, "a delivery is settled");
                 Ok(())
             }
+        }
+    }
+
+    /// O6: remembers whether the entry waits because no answer came, and no server has said until when.
+    fn mind_network(&self, entry: &Entry, outcome: &DeliveryOutcome) {
+        let memory = &self.session.engine.outbox;
+        if outcome.is_unanswered && outcome.retry_after_ms.is_none() {
+            memory.got_no_answer(entry.id, entry.fence);
+        } else {
+            memory.waits_no_more(entry.id);
         }
     }
 
