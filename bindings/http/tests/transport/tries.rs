@@ -94,7 +94,7 @@ fn c4_nothing_is_sent_when_the_lease_is_over() {
     let delivery = stage.outbox.lease_due(&stage.scope, 1).unwrap().pop().unwrap();
     stage.clock.advance(Duration::from_secs(30));
     let outcome = keyledger::Transport::send(&http, &delivery);
-    assert_eq!(outcome, keyledger::DeliveryOutcome::retry("the time for this try is over").not_taken());
+    assert_eq!(outcome, keyledger::DeliveryOutcome::retry("the time for this try is over").unanswered().not_taken());
 }
 
 #[test]
