@@ -71,6 +71,18 @@ impl Begin {
     }
 }
 
+impl Operation {
+    /// Checks its name and numbers, without a ledger at hand: what [`Ledger::declare`](crate::Ledger::declare) does.
+    ///
+    /// # Errors
+    /// `InvalidKey` for its name; `InvalidArgument` for a lease of zero or no attempts.
+    pub fn check(&self) -> Result<()> {
+        operation_name(self)?;
+        valid_terms(self)?;
+        Ok(())
+    }
+}
+
 /// The operation's name, checked by L1; a literal one costs no allocation.
 pub(crate) fn operation_name(operation: &Operation) -> Result<OperationName> {
     Ok(OperationName::declared(operation.shared_name().clone())?)

@@ -14,7 +14,7 @@ export {
   idempotent,
   storedHttp,
 } from "./http/fetch.js";
-export { type Begin, type BeginOptions, LedgerHandle, type LedgerOptions, type Resolution, type Settlement } from "./ledger.js";
+export { LedgerHandle, type LedgerOptions, type Resolution, type Settlement } from "./ledger.js";
 export { MemoryStore } from "./memory-store.js";
 export {
   type Effect,
@@ -27,6 +27,7 @@ export {
   deriveKey,
   deriveKeyFor,
 } from "./operation.js";
+export type { Begin, BeginOptions, CompactOptions, ForgetOptions, RunOptions } from "./options.js";
 export type { Cancel, Enqueued, EntryResolution, Outbox, Resumed, Turn } from "./outbox/outbox.js";
 export type { Wishes } from "./outbox/wishes.js";
 export { Delivery, DeliveryOutcome, type OutcomeKind, Report } from "./outbox/delivery.js";

@@ -24,9 +24,17 @@ export const noText = (given: unknown) =>
 const halfPair = (code: "invalid_key" | "invalid_argument") =>
   new KeyledgerError(code, "half a surrogate pair is no text that UTF-8 can hold: encode the text, or use a hash of it");
 
-/** The glue does not check what is inside of lists. @internal */
+/** The glue does not check what names a thing inside of lists. @internal */
 export function checkName(name: unknown): void {
   if (typeof name === "string" && !name.isWellFormed()) throw halfPair("invalid_key");
+}
+
+/** Nor any other words there: of lists of texts it does, by this; lists of other things are checked by who hands them over. @internal */
+export function checkWords(words: readonly unknown[]): void {
+  for (const word of words) {
+    if (Array.isArray(word)) checkWords(word);
+    else if (typeof word === "string") checkPairs(word);
+  }
 }
 
 /** @internal */
@@ -53,6 +61,14 @@ export function onlyKnown(what: string, given: object | null | undefined, names:
   }
 }
 
+/** The compiler sees to it, and not everybody has one. @internal */
+export function checkNumbers(what: string, settings: object): void {
+  for (const [name, given] of Object.entries(settings)) {
+    if (given == null || (typeof given === "number" && given >= 0)) continue;
+    throw refused(`the ${name} of ${what} is a number of zero or more; this is ${typeof given === "number" ? given : kindOf(given)}`);
+  }
+}
+
 /** L1: half a surrogate pair is no text; the glue would make another character of it. @internal */
 export function checkText(parts: { scope: string; key: string }): void {
   for (const [part, text] of [["scope", parts.scope], ["key", parts.key]] as const) {
@@ -64,4 +80,5 @@ export function checkText(parts: { scope: string; key: string }): void {
 /** How many rows, and which. @internal */
 export function checkRange(range: { limit: number }): void {
   if (typeof range?.limit !== "number") throw refused("a scan says how many rows at most: { from, to, limit }");
+  onlyKnown("a scan", range, { from: true, to: true, limit: true });
 }

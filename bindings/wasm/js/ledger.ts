@@ -3,11 +3,23 @@ import { type Decision, decided } from "./decision.js";
 import { type Names, checkRange, checkText, kindOf, onlyKnown, refused } from "./door.js";
 import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing } from "./native/keyledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "./operation.js";
+import {
+  BEGIN,
+  BEGIN_OPTIONS,
+  type Begin,
+  type BeginOptions,
+  COMPACT_OPTIONS,
+  type CompactOptions,
+  FORGET_OPTIONS,
+  type ForgetOptions,
+  RUN_OPTIONS,
+  type RunOptions,
+} from "./options.js";
 import { Outbox } from "./outbox/outbox.js";
 import type { OutboxSettings } from "./outbox/settings.js";
 import { FILTER, type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
-import { type ErrorMeans, runDecided } from "./run.js";
+import { runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
 import { aborted } from "./waiting.js";
@@ -27,27 +39,6 @@ export interface LedgerOptions {
 
 /** Of every platform's ledger. */
 const OPTIONS: Names<LedgerOptions & { clock: unknown; locking: unknown }> = { maxResponseBytes: true, cacheBytes: true, clock: true, locking: true };
-
-/** What a `begin` may carry. */
-export interface BeginOptions {
-  /** For whoever recovers the record. */
-  memo?: Bytes;
-  /** How long to wait for another owner to settle. */
-  waitMs?: number;
-  /** Ends the wait; nothing is granted then. */
-  signal?: AbortSignal;
-}
-
-/** Those of `run`, too. @internal */
-export const BEGIN_OPTIONS: Names<BeginOptions & { means: unknown }> = { memo: true, waitMs: true, signal: true, means: true };
-
-/** One of several begins. */
-export interface Begin extends Omit<BeginOptions, "signal"> {
-  operation: Operation;
-  scope: string;
-  key: string;
-  fingerprint: Fingerprint;
-}
 
 /** What a person found out about a parked record. */
 export type Resolution = { completed: Answer } | { failed: Answer } | "not_done";
@@ -110,16 +101,16 @@ export class LedgerHandle {
     fingerprint: Fingerprint,
     options: Omit<BeginOptions, "signal" | "waitMs"> = {},
   ): Decision {
-    onlyKnown("begin", options, BEGIN_OPTIONS);
+    onlyKnown("beginSync", options, { memo: true });
     return decided(this.#native.beginSync(asked({ operation, scope, key, fingerprint, ...options })));
   }
 
   /** Decides each as if alone, in order, in one commit. */
   async beginMany(begins: readonly Begin[]): Promise<Decision[]> {
-    return ((await this.#native.beginMany(begins.map(asked))) as unknown[]).map(decided);
+    return ((await this.#native.beginMany(begins.map(oneOfMany))) as unknown[]).map(decided);
   }
   beginManySync(begins: readonly Begin[]): Decision[] {
-    return (this.#native.beginManySync(begins.map(asked)) as unknown[]).map(decided);
+    return (this.#native.beginManySync(begins.map(oneOfMany)) as unknown[]).map(decided);
   }
 
   /** As `begin` would answer now, save that nothing is granted: where it would be, the answer is `in_progress` (S9). */
@@ -134,10 +125,12 @@ export class LedgerHandle {
     key: string,
     fingerprint: Fingerprint,
     handler: (claim: Claim) => Promise<Answer> | Answer,
-    options: BeginOptions & { means?: (error: unknown) => ErrorMeans } = {},
+    options: RunOptions = {},
   ): Promise<StoredResponse> {
-    const decision = await this.begin(operation, scope, key, fingerprint, options);
-    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), options.means);
+    onlyKnown("run", options, RUN_OPTIONS);
+    const { means, ...begin } = options;
+    const decision = await this.begin(operation, scope, key, fingerprint, begin);
+    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), means);
   }
 
   /** The stored answer of a key, or null. Waits for nothing. */
@@ -216,16 +209,18 @@ export class LedgerHandle {
     return this.resolveManySync(filter, resolution, who, note);
   }
 
-  forgetSync(id: KeyId, options: { evenIfUnknown?: boolean } = {}): Forgotten {
+  forgetSync(id: KeyId, options: ForgetOptions = {}): Forgotten {
+    onlyKnown("forget", options, FORGET_OPTIONS);
     return this.#native.forgetSync(id.scope, id.operation, id.key, options.evenIfUnknown ?? false) as Forgotten;
   }
-  async forget(id: KeyId, options?: { evenIfUnknown?: boolean }): Promise<Forgotten> {
+  async forget(id: KeyId, options?: ForgetOptions): Promise<Forgotten> {
     return this.forgetSync(id, options);
   }
-  forgetScopeSync(scope: string, options: { evenIfUnknown?: boolean } = {}): Forgotten {
+  forgetScopeSync(scope: string, options: ForgetOptions = {}): Forgotten {
+    onlyKnown("forgetScope", options, FORGET_OPTIONS);
     return this.#native.forgetScopeSync(scope, options.evenIfUnknown ?? false) as Forgotten;
   }
-  async forgetScope(scope: string, options?: { evenIfUnknown?: boolean }): Promise<Forgotten> {
+  async forgetScope(scope: string, options?: ForgetOptions): Promise<Forgotten> {
     return this.forgetScopeSync(scope, options);
   }
   sweepSync(limit: number): Swept {
@@ -247,10 +242,11 @@ export class LedgerHandle {
     return this.checkSync();
   }
   /** Gives free pages back. */
-  compactSync(options: { evenWithClaims?: boolean } = {}): { beforeBytes: number; afterBytes: number } {
+  compactSync(options: CompactOptions = {}): { beforeBytes: number; afterBytes: number } {
+    onlyKnown("compact", options, COMPACT_OPTIONS);
     return this.#native.compact(options.evenWithClaims ?? false) as { beforeBytes: number; afterBytes: number };
   }
-  async compact(options?: { evenWithClaims?: boolean }): Promise<{ beforeBytes: number; afterBytes: number }> {
+  async compact(options?: CompactOptions): Promise<{ beforeBytes: number; afterBytes: number }> {
     return this.compactSync(options);
   }
 
@@ -340,6 +336,11 @@ function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin): Nat
   checkText({ scope, key });
   const bytes = memo === undefined ? undefined : toBytes(memo);
   return new NativeBegin(declared(operation).native, scope, key, taken(fingerprint).native, bytes, waitMs);
+}
+
+function oneOfMany(begin: Begin): NativeBegin {
+  onlyKnown("one of beginMany", begin, BEGIN);
+  return asked(begin);
 }
 
 /** What a settlement needs besides its verb: an answer, for `park` a reason, for `release` nothing. @internal */

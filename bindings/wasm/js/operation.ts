@@ -1,5 +1,6 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
-import { type Names, kindOf, onlyKnown, refused } from "./door.js";
+import { type Names, checkNumbers, kindOf, onlyKnown, refused } from "./door.js";
+import type { KeyledgerError } from "./errors.js";
 import { type Bytes, toBytes } from "./response.js";
 
 /** Where the effect of an operation is. */
@@ -16,7 +17,10 @@ export interface OperationSettings {
 
 const SETTINGS: Names<OperationSettings> = { leaseMs: true, retentionMs: true, tombstoneMs: true, rememberedForMs: true, maxAttempts: true };
 
-/** What is being done, declared once. */
+/**
+ * What is being done, declared once. Throws `invalid_argument` for a setting that it cannot have and `invalid_key` for a name; in a page,
+ * before its module is loaded, some of them only at its first use.
+ */
 export class Operation {
   readonly name: string;
   readonly effect: Effect;
@@ -29,6 +33,13 @@ export class Operation {
     this.name = name;
     this.effect = effect;
     this.settings = { ...settings };
+    checkNumbers("an operation", this.settings);
+    try {
+      void this.native;
+    } catch (error) {
+      // A declaration may stand before the module is loaded.
+      if ((error as KeyledgerError).code !== "unavailable") throw error;
+    }
   }
 
   static inLedger(name: string, settings?: OperationSettings): Operation {
@@ -41,7 +52,7 @@ export class Operation {
     return new Operation(name, "at_most_once", settings);
   }
 
-  /** Made when it is first used: a declaration may stand before the module is loaded. @internal */
+  /** Made when it is declared; before the module is loaded, when it is first used. @internal */
   get native(): NativeOperation {
     const { leaseMs, retentionMs, tombstoneMs, rememberedForMs, maxAttempts } = this.settings;
     this.#native ??= new NativeOperation(
@@ -84,6 +95,9 @@ export interface FingerprintedRequest extends Members {
   body?: Bytes;
 }
 
+const MEMBERS: Names<Members> = { leaveOut: true, only: true };
+const REQUEST: Names<FingerprintedRequest> = { ...MEMBERS, method: true, path: true, query: true, contentType: true, body: true };
+
 /** The hash of a request, or said on purpose: unchecked (section 8). A ledger of this package has to be open, or have been. */
 export class Fingerprint {
   /** @internal */
@@ -106,6 +120,7 @@ export class Fingerprint {
   }
   /** Of JSON text (F1): what it says counts, not how it is written. */
   static ofJsonText(text: Bytes, members: Members = {}): Fingerprint {
+    onlyKnown("a fingerprint", members, MEMBERS);
     return new Fingerprint(NativeFingerprint.ofJsonText(toBytes(text), members.leaveOut, members.only));
   }
   /** Of a value, through its JSON text. */
@@ -114,6 +129,7 @@ export class Fingerprint {
   }
   /** Of an HTTP request (F3). */
   static ofHttp(request: FingerprintedRequest): Fingerprint {
+    onlyKnown("a request", request, REQUEST);
     const { method, path, query = "", contentType, body = "", leaveOut, only } = request;
     const native = NativeFingerprint.ofHttp(method, path, query, contentType, toBytes(body), leaveOut, only);
     return new Fingerprint(native);

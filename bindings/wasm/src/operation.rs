@@ -4,7 +4,7 @@ use keyledger::Operation;
 use wasm_bindgen::prelude::*;
 
 use crate::argument::{count, effect, span};
-use crate::error::Told;
+use crate::error::{Told, failed};
 
 /// An operation: its name, its effect, and for how long it matters.
 #[wasm_bindgen(js_name = NativeOperation)]
@@ -12,7 +12,7 @@ pub struct JsOperation(pub(crate) Operation);
 
 #[wasm_bindgen(js_class = NativeOperation)]
 impl JsOperation {
-    /// Spans in milliseconds.
+    /// Spans in milliseconds. Throws what `begin` would throw for it.
     #[wasm_bindgen(constructor)]
     pub fn new(
         name: String,
@@ -32,6 +32,7 @@ impl JsOperation {
             let attempts = u32::try_from(count("max attempts", number)?).unwrap_or(u32::MAX);
             Ok(operation.max_attempts(attempts))
         })?;
+        operation.check().map_err(failed)?;
         Ok(JsOperation(operation))
     }
 

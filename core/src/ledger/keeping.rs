@@ -70,9 +70,7 @@ impl Ledger {
     /// # Errors
     /// `InvalidKey` for its name; `InvalidArgument` for a lease of zero or no attempts.
     pub fn declare(&self, operation: &Operation) -> Result<()> {
-        crate::begin::operation_name(operation)?;
-        crate::begin::valid_terms(operation)?;
-        Ok(())
+        operation.check()
     }
 
     /// Removes one record, settled or released or a tombstone (a person's right to be forgotten). One that is in progress or

@@ -27,6 +27,11 @@ const CHANGES: &[(&str, &str)] = &[
         if (offset !== 0) {
             arg = arg.slice(offset);",
     ),
+    // The same of texts in a list.
+    (
+        "function passArrayJsValueToWasm0(array, malloc) {\n",
+        "function passArrayJsValueToWasm0(array, malloc) {\n    checkWords(array);\n",
+    ),
     // An object of another copy of the package, or none.
     ("throw new Error(`expected instance of ${klass.name}`);", "throw noInstance(instance, klass);"),
     // What is called before the module is loaded.
@@ -52,7 +57,7 @@ pub(super) fn guarded(glue: &str) -> Result<String> {
         guarded = changed(&guarded, before, after)?;
     }
     let (types, code) = guarded.split_once('\n').unwrap_or_default();
-    Ok(format!("{types}\nimport {{ noInstance, noModule, noText }} from \"../door.js\";\n{code}"))
+    Ok(format!("{types}\nimport {{ checkWords, noInstance, noModule, noText }} from \"../door.js\";\n{code}"))
 }
 
 fn changed(text: &str, before: &str, after: &str) -> Result<String> {

@@ -15,6 +15,9 @@ export function fieldsOf(flat: readonly string[]): [name: string, value: string]
   return Array.from({ length: flat.length >> 1 }, (_, at) => [flat[2 * at] as string, flat[2 * at + 1] as string]);
 }
 
+/** Whether a `Response` can have it; what another language has stored may have any. */
+export const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 200 && status < 600;
+
 /** Whether the response ends with its head. */
 function hasNoBody(status: number, method: string): boolean {
   return method === "HEAD" || status < 200 || status === 204 || status === 205 || status === 304;

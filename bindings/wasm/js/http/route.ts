@@ -1,9 +1,9 @@
-import { kindOf, refused } from "../door.js";
+import { type Names, checkWords, kindOf, onlyKnown, refused } from "../door.js";
 import { NativeRoute, readStored, toStored } from "../native/keyledger.js";
 import type { Effect, Members, Operation } from "../operation.js";
 import { type Bytes, type NativeResponse, StoredResponse, doneBytes } from "../response.js";
 import { atOnce } from "../telling.js";
-import { type NativeAnswer, type NativeStored, fieldsOf, flat } from "./answer.js";
+import { type NativeAnswer, type NativeStored, fieldsOf, flat, isStatus } from "./answer.js";
 
 const NOTHING = new Uint8Array();
 
@@ -80,13 +80,16 @@ export type RouteOperation = { operation: Operation; effect?: undefined } | { ef
 
 /** The response to give to `complete`, `completeWith` or `fail`, to be replayed with this status and these headers. */
 export function storedHttp(answer: HttpAnswer, limits: { maxResponseBytes?: number } = {}): StoredResponse {
+  onlyKnown("storedHttp", limits, { maxResponseBytes: true });
   const { status, headers = [], body } = checked(answer);
   const told = toStored(status, flat(headers), doneBytes(body ?? NOTHING), limits.maxResponseBytes);
   return StoredResponse.ofNative(told as NativeResponse);
 }
 
 /** A stored response as HTTP. What is no HTTP message is the body of a 200, or of a 400 where `failed` says that it was a final no. */
-export function httpOfStored(response: StoredResponse, { failed = false } = {}): HttpStored {
+export function httpOfStored(response: StoredResponse, options: { failed?: boolean } = {}): HttpStored {
+  onlyKnown("httpOfStored", options, { failed: true });
+  const { failed = false } = options;
   if (response.body !== null) return shown(readStored(response.mediaType, response.body, failed) as NativeStored);
   const headers: [string, string][] = [["Content-Type", response.mediaType]];
   return { status: failed ? 400 : 200, headers, body: null, omitted: response.omitted };
@@ -106,6 +109,7 @@ export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unk
     redact: typeof redact === "function" ? watched(redacting(redact), tell) : redact,
   };
   const settings = Object.entries({ ...rest, ...hooks }).filter(([, value]) => value != null);
+  checkWords(settings);
   const isRequired = key === "required";
   return operation
     ? NativeRoute.ofOperation(isRequired, operation.native, settings.flat())
@@ -124,9 +128,13 @@ function watched<A extends unknown[], T>(hook: (...given: A) => T, tell: (error:
   };
 }
 
+/** With what a redaction was shown. */
+const ANSWER: Names<HttpStored> = { status: true, headers: true, body: true, omitted: true };
+
 /** One that no `Response` can be made of would be stored, and never told again. */
 function checked(answer: HttpAnswer): HttpAnswer {
-  if (Number.isInteger(answer.status) && answer.status >= 200 && answer.status < 600) return answer;
+  if (answer != null && Object.getPrototypeOf(answer) === Object.prototype) onlyKnown("an answer", answer, ANSWER);
+  if (isStatus(answer.status)) return answer;
   throw refused(`the status of an answer is a number from 200 to 599, and not ${typeof answer.status === "number" ? answer.status : kindOf(answer.status)}`);
 }
 

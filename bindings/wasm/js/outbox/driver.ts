@@ -1,4 +1,4 @@
-import { onlyKnown } from "../door.js";
+import { type Names, onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { telling } from "../telling.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
@@ -56,9 +56,20 @@ export interface DrainOptions {
   onProgress?: (progress: DrainProgress) => void;
 }
 
-/** Of whoever sends, of a driver and of a drain. @internal */
-export function checkWork(options: DriverOptions & DrainOptions = {}): void {
-  onlyKnown("a driver", options, { inFlight: true, onError: true, untilMs: true, signal: true, onProgress: true });
+/** @internal */
+export const DRIVER_OPTIONS: Names<DriverOptions> = { inFlight: true, onError: true };
+
+/** @internal */
+export const DRAIN_OPTIONS: Names<DrainOptions> = { untilMs: true, signal: true, onProgress: true };
+
+/** @internal */
+export const STOP_OPTIONS: Names<StopOptions> = { timeoutMs: true, signal: true };
+
+/** Of a drain that has both: those of the driver, and its own. @internal */
+export function workOf(options: DriverOptions & DrainOptions): [DriverOptions, DrainOptions] {
+  onlyKnown("a drain", options, { ...DRIVER_OPTIONS, ...DRAIN_OPTIONS });
+  const { inFlight, onError, ...drain } = options;
+  return [{ inFlight, onError }, drain];
 }
 
 /** What a drain has left. */
@@ -110,7 +121,7 @@ export class Driver {
 
   /** Sends until nothing is due within `untilMs` from now, whatever a browser says of its network; what was left, by state. */
   async drain(options: DrainOptions = {}): Promise<Drained> {
-    checkWork(options);
+    onlyKnown("a drain", options, DRAIN_OPTIONS);
     options.signal?.throwIfAborted();
     const native = this.#native();
     const drain = async (tell: Tell) => (await native.drain(options.untilMs ?? 0, tell)) as Drained;
@@ -207,7 +218,9 @@ export class Driver {
    * that wait: what is in flight then is given up and settled as a try that may have taken effect, as if the process had been killed, and
    * whoever comes next sends it again with its key. Throws why it ended before; that error's `reports` are outcomes that it could not store.
    */
-  async stop({ timeoutMs = Infinity, signal }: StopOptions = {}): Promise<void> {
+  async stop(options: StopOptions = {}): Promise<void> {
+    onlyKnown("stop", options, STOP_OPTIONS);
+    const { timeoutMs = Infinity, signal } = options;
     this.#running?.abort();
     this.#rest();
     const end = within(timeoutMs, signal);

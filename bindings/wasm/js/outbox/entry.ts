@@ -14,6 +14,12 @@ export interface WaitOptions {
 /** @internal */
 export const WAIT_OPTIONS: Names<WaitOptions> = { timeoutMs: true, signal: true };
 
+/** @internal */
+export const CHANGES_OF_OPTIONS: Names<Pick<WaitOptions, "signal">> = { signal: true };
+
+/** @internal */
+export const CHANGES_OPTIONS: Names<{ after: number; signal: AbortSignal }> = { after: true, signal: true };
+
 /** Who can wait for what comes of an entry. */
 interface Waiting {
   result(id: number, options?: WaitOptions): Promise<StoredResponse>;

@@ -15,7 +15,7 @@ import { type Bytes, toBytes } from "../response.js";
 import { within } from "../waiting.js";
 import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import { type Transport, nameOf } from "./driver.js";
-import { HttpRequest, type HttpRequestParts, type HttpSettings } from "./http.js";
+import { HttpRequest, type HttpRequestParts, type HttpSettings, KEY_FIELD } from "./http.js";
 import { canTellOnline } from "./network.js";
 
 type MaybeLater<T> = Promise<T> | T;
@@ -106,6 +106,7 @@ export class FetchTransport implements Transport {
 
   constructor(settings: FetchSettings = {}) {
     onlyKnown("FetchTransport", settings, FETCH_SETTINGS);
+    onlyKnown("keyField", settings.keyField, KEY_FIELD);
     this.#settings = settings;
   }
   /** @internal */

@@ -43,7 +43,7 @@ export class HttpRequest {
     const { method, url, headers, body } = parts;
     const { keyField, secret = [] } = settings;
     onlyKnown("HttpRequest.of", settings, SETTINGS);
-    onlyKnown("keyField", keyField, { name: true, isQuoted: true });
+    onlyKnown("keyField", keyField, KEY_FIELD);
     if (typeof method !== "string") throw refused(NO_REQUEST);
     if (Object.getPrototypeOf(parts) === Object.prototype) onlyKnown("a request", parts, PARTS);
     const fields = flat(new Headers(headers));
@@ -66,6 +66,9 @@ export class HttpRequest {
     return HttpRequest.of({ method, url, headers, body: new Uint8Array(await request.arrayBuffer()) }, settings);
   }
 }
+
+/** @internal */
+export const KEY_FIELD: Names<NonNullable<HttpSettings["keyField"]>> = { name: true, isQuoted: true };
 
 const SETTINGS: Names<HttpSettings> = { keyField: true, secret: true };
 const PARTS: Names<HttpRequestParts> = { method: true, url: true, headers: true, body: true };

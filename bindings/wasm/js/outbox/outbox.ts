@@ -5,8 +5,8 @@ import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "../native/keyl
 import { type Answer, StoredResponse } from "../response.js";
 import { aborted } from "../waiting.js";
 import { Delivery, Report } from "./delivery.js";
-import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions, checkWork } from "./driver.js";
-import { ENTRY_FILTER, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "./entry.js";
+import { type AnyTransport, DRIVER_OPTIONS, type DrainOptions, type Drained, Driver, type DriverOptions, workOf } from "./driver.js";
+import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, ENTRY_FILTER, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "./entry.js";
 import { type Outgoing, read, stored } from "./http.js";
 import { hasEnded, resultOf } from "./result.js";
 import { type OutboxSettings, wordsOf } from "./settings.js";
@@ -231,7 +231,9 @@ export class Outbox {
    * Every entry that changes after that change, in the order of their last changes; after change 0, which is the default, every entry. It
    * does not end by itself. An entry that changes twice before it is read is told once, as it is then.
    */
-  async *changes({ after = 0, signal }: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+  async *changes(options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+    onlyKnown("changes", options, CHANGES_OPTIONS);
+    const { after = 0, signal } = options;
     const changes = this.native.changes(after);
     try {
       for (;;) yield this.#shown(await until(signal, (end) => changes.next(end)));
@@ -240,7 +242,9 @@ export class Outbox {
     }
   }
   /** Those changes that are there already. */
-  *changesSync({ after = 0 }: { after?: number } = {}): Generator<Entry, void, void> {
+  *changesSync(options: { after?: number } = {}): Generator<Entry, void, void> {
+    onlyKnown("changesSync", options, { after: true });
+    const { after = 0 } = options;
     const changes = this.native.changes(after);
     try {
       for (let native: unknown; (native = changes.nextSync()) !== null; ) yield this.#shown(native);
@@ -249,7 +253,9 @@ export class Outbox {
     }
   }
   /** The entry as it is, and again with each change that is seen, until it is settled. */
-  async *changesOf(id: number, { signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+  async *changesOf(id: number, options: { signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+    onlyKnown("changesOf", options, CHANGES_OF_OPTIONS);
+    const { signal } = options;
     for (let last = -1; ; ) {
       const now = await this.waitUntil(id, (entry) => entry.change !== last, { signal });
       yield now;
@@ -316,12 +322,13 @@ export class Outbox {
    * ```
    */
   driver(scope: string, transport: AnyTransport, options?: DriverOptions): Driver {
-    checkWork(options);
+    onlyKnown("a driver", options, DRIVER_OPTIONS);
     return new Driver(this, scope, transport, options);
   }
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
   async drain(scope: string, transport: AnyTransport, options: DrainOptions & DriverOptions = {}): Promise<Drained> {
-    return this.driver(scope, transport, options).drain(options);
+    const [work, drain] = workOf(options);
+    return this.driver(scope, transport, work).drain(drain);
   }
 }
 

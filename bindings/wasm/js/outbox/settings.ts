@@ -1,4 +1,4 @@
-import { checkName } from "../door.js";
+import { type Names, checkName, checkWords, onlyKnown } from "../door.js";
 
 /** A lane: an ordering key among entries. The lane `default` is always there, and is unordered unless it is declared otherwise. */
 export type Lane =
@@ -39,14 +39,23 @@ export interface OutboxSettings {
   maxRequestBytes?: number;
 }
 
-/** As the native half takes them. @internal */
+const LANE: Names<Extract<Lane, { isOrdered: true }>> = { name: true, isOrdered: true, onStuckHead: true };
+
+/** As the native half takes them; it knows the names of the numbers. @internal */
 export function wordsOf({ lanes = [], backoff, retryBudget, bounds, ...numbers }: OutboxSettings): unknown[][] {
-  for (const { name } of lanes) checkName(name);
+  for (const lane of lanes) {
+    onlyKnown("a lane", lane, LANE);
+    checkName(lane.name);
+  }
+  onlyKnown("backoff", backoff, { baseMs: true, capMs: true, multiplier: true });
+  onlyKnown("retryBudget", retryBudget, { retries: true, refillMs: true });
+  onlyKnown("bounds", bounds, { entries: true, bytes: true });
   const words: unknown[][] = lanes.map((lane) =>
     lane.isOrdered ? ["ordered", lane.name, lane.onStuckHead ?? "block"] : ["unordered", lane.name],
   );
   if (backoff) words.push(["backoff", backoff.baseMs, backoff.capMs, backoff.multiplier]);
   if (retryBudget) words.push(["retryBudget", retryBudget.retries, retryBudget.refillMs]);
   if (bounds) words.push(["bounds", bounds.entries, bounds.bytes]);
+  checkWords(words);
   return [...words, ...Object.entries(numbers).filter(([, value]) => value !== undefined)];
 }

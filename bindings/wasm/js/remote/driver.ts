@@ -1,6 +1,6 @@
 import { kindOf, onlyKnown, refused } from "../door.js";
 import { KeyledgerError } from "../errors.js";
-import { type DrainOptions, type DrainProgress, type Drained, type DriverOptions, checkWork, type StopOptions, untilEnded } from "../outbox/driver.js";
+import { DRAIN_OPTIONS, DRIVER_OPTIONS, type DrainOptions, type DrainProgress, type Drained, type DriverOptions, STOP_OPTIONS, type StopOptions, untilEnded } from "../outbox/driver.js";
 import { FETCH_SETTINGS, type FetchSettings, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import { telling } from "../telling.js";
@@ -55,7 +55,7 @@ export class RemoteDriver {
     this.#carrier = carrier;
     this.#settings = settings;
     this.#scope = scope;
-    checkWork(options);
+    onlyKnown("a driver", options, DRIVER_OPTIONS);
     [this.#transport, this.#authorize] = apart(transport);
     this.#options = options;
   }
@@ -108,7 +108,9 @@ export class RemoteDriver {
    * over. What `timeoutMs` or `signal` ends is that wait: what is in flight then is given up and settled as a try that may have taken effect,
    * as if the process had been killed, and is sent again with its key. Throws why it ended before.
    */
-  async stop({ timeoutMs, signal }: StopOptions = {}): Promise<void> {
+  async stop(options: StopOptions = {}): Promise<void> {
+    onlyKnown("stop", options, STOP_OPTIONS);
+    const { timeoutMs, signal } = options;
     const [wanted, ended] = [this.#wanted, this.#ended];
     this.#wanted = this.#ended = undefined;
     if (ended) throw ended.error;
@@ -131,6 +133,7 @@ export class RemoteDriver {
    * from zero again.
    */
   async drain(options: DrainOptions = {}): Promise<Drained> {
+    onlyKnown("a drain", options, DRAIN_OPTIONS);
     options.signal?.throwIfAborted();
     const { inFlight } = this.#options;
     const tells = { ...this.#tells, progress: options.onProgress !== undefined };

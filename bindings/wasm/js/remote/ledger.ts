@@ -1,11 +1,23 @@
 import type { Decision } from "../decision.js";
 import { checkRange, onlyKnown } from "../door.js";
-import { BEGIN_OPTIONS, type Begin, type BeginOptions, type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
+import { type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "../operation.js";
+import {
+  BEGIN,
+  BEGIN_OPTIONS,
+  type Begin,
+  type BeginOptions,
+  COMPACT_OPTIONS,
+  type CompactOptions,
+  FORGET_OPTIONS,
+  type ForgetOptions,
+  RUN_OPTIONS,
+  type RunOptions,
+} from "../options.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
-import { type ErrorMeans, runDecided } from "../run.js";
+import { runDecided } from "../run.js";
 import type { Durability } from "../store.js";
 import type { Batch, Row } from "../transaction.js";
 import { plainChanges } from "./batch.js";
@@ -56,10 +68,11 @@ export class RemoteLedger {
 
   /** Decides each as if alone, in order, in one commit. */
   async beginMany(begins: readonly Begin[]): Promise<RemoteDecision[]> {
-    const all = begins.map(({ operation, scope, key, fingerprint, memo, waitMs }) => [
-      asked(operation, scope, key, fingerprint),
-      { memo: memo === undefined ? undefined : toBytes(memo), waitMs },
-    ]);
+    const all = begins.map((begin) => {
+      onlyKnown("one of beginMany", begin, BEGIN);
+      const { operation, scope, key, fingerprint, memo, waitMs } = begin;
+      return [asked(operation, scope, key, fingerprint), { memo: memo === undefined ? undefined : toBytes(memo), waitMs }];
+    });
     const decisions = await this.#call<unknown[]>("beginMany", all);
     return decisions.map((decision, at) => this.#decided(decision, (begins[at] as Begin).operation));
   }
@@ -85,10 +98,12 @@ export class RemoteLedger {
     key: string,
     fingerprint: Fingerprint,
     handler: (claim: RemoteClaim) => Promise<Answer> | Answer,
-    options: BeginOptions & { means?: (error: unknown) => ErrorMeans } = {},
+    options: RunOptions = {},
   ): Promise<StoredResponse> {
-    const decision = await this.begin(operation, scope, key, fingerprint, options);
-    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), options.means);
+    onlyKnown("run", options, RUN_OPTIONS);
+    const { means, ...begin } = options;
+    const decision = await this.begin(operation, scope, key, fingerprint, begin);
+    return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), means);
   }
 
   /** The stored answer of a key, or null. */
@@ -146,10 +161,12 @@ export class RemoteLedger {
   async resolveMany(filter: Filter, resolution: Resolution, who: string, note: string): Promise<number> {
     return this.#call("resolveMany", filter, plainResolution(resolution), who, note);
   }
-  forget(id: KeyId, options: { evenIfUnknown?: boolean } = {}): Promise<Forgotten> {
+  async forget(id: KeyId, options: ForgetOptions = {}): Promise<Forgotten> {
+    onlyKnown("forget", options, FORGET_OPTIONS);
     return this.#call("forget", id, options);
   }
-  forgetScope(scope: string, options: { evenIfUnknown?: boolean } = {}): Promise<Forgotten> {
+  async forgetScope(scope: string, options: ForgetOptions = {}): Promise<Forgotten> {
+    onlyKnown("forgetScope", options, FORGET_OPTIONS);
     return this.#call("forgetScope", scope, options);
   }
   sweep(limit: number): Promise<Swept> {
@@ -162,7 +179,8 @@ export class RemoteLedger {
     return this.#call("check");
   }
   /** Gives free pages back. */
-  compact(options: { evenWithClaims?: boolean } = {}): Promise<{ beforeBytes: number; afterBytes: number }> {
+  async compact(options: CompactOptions = {}): Promise<{ beforeBytes: number; afterBytes: number }> {
+    onlyKnown("compact", options, COMPACT_OPTIONS);
     return this.#call("compact", options);
   }
   /** Makes all changes of the batch, or none. */

@@ -1,6 +1,6 @@
 import { onlyKnown } from "../door.js";
-import type { DrainOptions, Drained, DriverOptions } from "../outbox/driver.js";
-import { Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
+import { type DrainOptions, type Drained, type DriverOptions, workOf } from "../outbox/driver.js";
+import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
 import { KeyledgerError } from "../errors.js";
 import { type Cancel, type Enqueued, type EntryResolution, type Resumed, answerOf } from "../outbox/outbox.js";
@@ -140,7 +140,9 @@ export class RemoteOutbox {
    * Every entry that changes after that change, in the order of their last changes; after change 0, which is the default, every entry. It
    * does not end by itself. An entry that changes twice before it is read is told once, as it is then.
    */
-  async *changes({ after = 0, signal }: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+  async *changes(options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+    onlyKnown("changes", options, CHANGES_OPTIONS);
+    const { after = 0, signal } = options;
     for (let last = after; ; ) {
       signal?.throwIfAborted();
       for (const plain of await this.#call<EntryView[]>("changesAfter", [last], signal)) {
@@ -150,7 +152,9 @@ export class RemoteOutbox {
     }
   }
   /** The entry as it is, and again with each change that is seen, until it is settled. */
-  async *changesOf(id: number, { signal }: { signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+  async *changesOf(id: number, options: { signal?: AbortSignal } = {}): AsyncGenerator<Entry, void, void> {
+    onlyKnown("changesOf", options, CHANGES_OF_OPTIONS);
+    const { signal } = options;
     for (let last = -1; ; ) {
       signal?.throwIfAborted();
       const now = await this.#after(id, last, signal);
@@ -200,7 +204,8 @@ export class RemoteOutbox {
   }
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
   async drain(scope: string, transport?: RemoteTransport, options: DrainOptions & DriverOptions = {}): Promise<Drained> {
-    return this.driver(scope, transport, options).drain(options);
+    const [work, drain] = workOf(options);
+    return this.driver(scope, transport, work).drain(drain);
   }
 }
 

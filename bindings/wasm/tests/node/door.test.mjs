@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import { across } from "./border.mjs";
 import { folder, installed, kit, scratch } from "./kit.mjs";
 
-const { Batch, FetchTransport, Fingerprint, HttpRequest, Ledger, Operation, ScriptedTransport, deriveKey } = kit;
+const { Batch, FetchTransport, Fingerprint, HttpRequest, Ledger, Operation, ScriptedTransport, deriveKey, httpOfStored, idempotent, storedHttp } = kit;
 const charge = Operation.repeatable("charge");
 const unchecked = () => Fingerprint.unchecked();
 const refused = (words) => ({ name: "KeyledgerError", code: "invalid_argument", message: words });
@@ -110,6 +110,13 @@ test("a setting that there is none of is refused by its name, wherever settings 
     const outbox = ledger.outbox();
     await assert.rejects(called(() => ledger.begin(charge, "t", "k", unchecked(), { waitMS: 5 })), none("waitMS"));
     await assert.rejects(called(() => ledger.run(charge, "t", "k", unchecked(), () => "", { mean: () => "not_done" })), none("mean"));
+    await assert.rejects(called(() => ledger.begin(charge, "t", "k", unchecked(), { means: () => "not_done" })), none("means"));
+    await assert.rejects(called(() => ledger.beginMany([{ operation: charge, scope: "t", key: "k", fingerprint: unchecked(), waitMS: 5 }])), none("waitMS"));
+    const id = { scope: "t", operation: "charge", key: "k" };
+    await assert.rejects(called(() => ledger.forget(id, { evenIfUnknwn: true })), none("evenIfUnknwn"));
+    await assert.rejects(called(() => ledger.forgetScope("t", { evenIfUnknwn: true })), none("evenIfUnknwn"));
+    await assert.rejects(called(() => ledger.compact({ evenWithClaim: true })), none("evenWithClaim"));
+    await assert.rejects(called(() => ledger.scan("t", { form: "a", limit: 1 })), none("form"));
     await assert.rejects(called(() => ledger.list({ scop: "t" }).next()), none("scop"));
     await assert.rejects(called(() => ledger.resolveMany({ scop: "t" }, "not_done", "ada", "all")), none("scop"));
     await assert.rejects(called(() => outbox.list({ lan: "t" }).next()), none("lan"));
@@ -117,10 +124,47 @@ test("a setting that there is none of is refused by its name, wherever settings 
     await assert.rejects(called(() => outbox.drain("u", new FetchTransport(), { untilMS: 1 })), none("untilMS"));
     await assert.rejects(called(() => outbox.wait(1, { timeout: 1 })), none("timeout"));
     await assert.rejects(called(() => outbox.result(1, { timeout: 1 })), none("timeout"));
+    await assert.rejects(called(() => outbox.changes({ form: 1 }).next()), none("form"));
+    await assert.rejects(called(() => outbox.changesOf(1, { timeoutMs: 1 }).next()), none("timeoutMs"));
+    await assert.rejects(called(() => outbox.driver("u", new FetchTransport(), { untilMs: 1 })), none("untilMs"));
+    const driver = outbox.driver("u", new FetchTransport());
+    await assert.rejects(driver.drain({ untilMS: 1 }), none("untilMS"));
+    await assert.rejects(driver.tick({ inFlight: 1 }), none("inFlight"));
+    await assert.rejects(driver.stop({ timeout: 1 }), none("timeout"));
+    for (const [settings, name] of [
+      [{ lanes: [{ name: "l", isordered: true }] }, "isordered"],
+      [{ backoff: { baseMs: 1, capMs: 1, multiplyer: 2 } }, "multiplyer"],
+      [{ retryBudget: { retries: 1, refilMs: 1 } }, "refilMs"],
+      [{ bounds: { entries: 1, byte: 1 } }, "byte"],
+    ]) await assert.rejects(called(async () => (await ledger.outbox(settings).stats())), none(name));
+    await assert.rejects(called(async () => (await ledger.outbox({ maxTry: 1 }).stats())), refused(/an outbox has no setting maxTry/));
     await assert.rejects(called(() => outbox.enqueue({ method: "POST", url, data: {} }, { scope: "u", operation: "o" })), none("data"));
   });
-  const { remote } = across(t);
+  const { remote, direct } = across(t);
+  for (const settings of [{ waitMs: 5 }, { signal: AbortSignal.timeout(1) }]) assert.throws(() => direct.beginSync(charge, "t", "k", unchecked(), settings), none(Object.keys(settings)[0]));
+  assert.throws(() => direct.outbox().changesSync({ signal: 1 }).next(), none("signal"));
+  assert.throws(() => Fingerprint.ofJson({}, { leaveout: ["/a"] }), none("leaveout"));
+  assert.throws(() => Fingerprint.ofHttp({ method: "POST", path: "/", Body: "" }), none("Body"));
+  assert.throws(() => storedHttp({ status: 200, header: [] }), none("header"));
+  assert.throws(() => storedHttp({ status: 200 }, { maxBytes: 1 }), none("maxBytes"));
+  assert.throws(() => httpOfStored(storedHttp({ status: 200 }), { fail: true }), none("fail"));
+  assert.throws(() => new FetchTransport({ keyField: { nam: "Key" } }), none("nam"));
   assert.throws(() => remote.outbox().driver("u", { credential: "same-origin" }), none("credential"));
+});
+
+test("an operation that there cannot be is refused where it is declared, in every form", () => {
+  const forms = [Operation.repeatable, Operation.atMostOnce, Operation.inLedger, (name, settings) => new Operation(name, "repeatable", settings)];
+  const numbers = ["leaseMs", "retentionMs", "tombstoneMs", "rememberedForMs", "maxAttempts"];
+  for (const declare of forms) {
+    for (const name of numbers) {
+      for (const odd of [-5, -0.1, NaN, -Infinity, "5", 5n, {}]) assert.throws(() => declare("o", { [name]: odd }), refused(new RegExp(`^the ${name} of an operation is a number of zero or more; this is `)));
+    }
+    assert.throws(() => declare("o", { leaseMs: 0 }), { code: "invalid_argument" });
+    assert.throws(() => declare("o", { maxAttempts: 0 }), { code: "invalid_argument" });
+    for (const name of ["", "a\nb", "x".repeat(256), HALF]) assert.throws(() => declare(name), { code: "invalid_key" });
+    assert.equal(declare("o", { leaseMs: 1, retentionMs: 0, tombstoneMs: Infinity, rememberedForMs: 0, maxAttempts: 1 }).leaseMs, 1);
+  }
+  assert.throws(() => new Operation("o", "twice"), refused(/an effect is one of in_ledger, repeatable, at_most_once; not twice/));
 });
 
 test("a file that cannot be opened says what to do about it", () => {
@@ -184,6 +228,25 @@ test("half a surrogate pair is refused wherever it would name something, and not
     assert.equal((await outbox.stats()).unsettled, 0);
     assert.deepEqual(await ledger.scan("t", { limit: 9 }), []);
   }));
+
+test("half a surrogate pair is refused in every list of words: a route's settings, members, fields, lanes", (t) => {
+  const { direct } = across(t);
+  const route = { ledger: direct, key: "required", effect: "repeatable", scope: () => "ada" };
+  for (const half of [HALF, `/a${OTHER}`]) {
+    const lists = [
+      ...["methods", "otherMethods", "leaveOut", "only", "notKept"].map((name) => () => idempotent(() => new Response(), { ...route, [name]: ["/x", half] })),
+      () => idempotent(() => new Response(), { ...route, documentation: half }),
+      () => Fingerprint.ofJson({}, { leaveOut: [half] }),
+      () => Fingerprint.ofJson({}, { only: [half] }),
+      () => Fingerprint.ofHttp({ method: "POST", path: "/", leaveOut: [half] }),
+      () => storedHttp({ status: 200, headers: [[half, "1"]] }),
+      () => HttpRequest.of({ method: "POST", url }, { secret: [half] }),
+      () => direct.outbox({ lanes: [{ name: "l", isOrdered: true, onStuckHead: half }] }),
+    ];
+    for (const call of lists) assert.throws(call, { code: "invalid_argument", message: /half a surrogate pair/ }, String(call));
+  }
+  assert.equal(Fingerprint.ofJson({ "\ufffd": 1, a: 1 }, { leaveOut: ["/\ufffd"] }).hex, Fingerprint.ofJson({ a: 1 }).hex);
+});
 
 test("half a surrogate pair is refused in what keys and fingerprints are made of, and in a transaction (F2, F6, E3)", (t) => {
   const ledger = across(t).direct;
