@@ -96,6 +96,12 @@ impl Route {
         }
     }
 
+    /// What who sends by the Fetch standard, whose responses have a status from 200 to 599, sends in place of an answer: the answer
+    /// itself, or, where somebody has stored another status, the problem that stands for it.
+    pub fn fetched(&self, answer: Answer) -> Answer {
+        if (200..=599).contains(&answer.status) { answer } else { self.answer(Case::Unsendable) }
+    }
+
     /// H14: what the handler stored is the answer. Where it stored none, its response stands if it tells no outcome either.
     fn conclude_for_handler(&self, status: u16, told: Option<&Settlement>, now: Result<Decision>) -> Conclusion {
         if let Some(answer) = self.told_by_handler(told, &now) {

@@ -45,11 +45,13 @@ pub enum Case {
     HandlerFailed,
     /// The answer was given before, but its body was not kept.
     BodyOmitted,
+    /// The answer was given before, with a status that cannot be sent from here.
+    Unsendable,
 }
 
 impl Case {
     /// Every case.
-    pub const ALL: [Case; 13] = [
+    pub const ALL: [Case; 14] = [
         Case::Missing,
         Case::Malformed,
         Case::InProgress,
@@ -63,6 +65,7 @@ impl Case {
         Case::BodyConsumed,
         Case::HandlerFailed,
         Case::BodyOmitted,
+        Case::Unsendable,
     ];
 
     /// The case of that name, as [`as_str`](Case::as_str) has it.
@@ -86,6 +89,7 @@ impl Case {
             Case::BodyConsumed => "body-consumed",
             Case::HandlerFailed => "handler-failed",
             Case::BodyOmitted => "body-omitted",
+            Case::Unsendable => "unsendable",
         }
     }
 
@@ -103,7 +107,7 @@ impl Case {
             Case::Gone => 410,
             Case::TooLarge => 413,
             Case::Mismatch => 422,
-            Case::BodyConsumed | Case::HandlerFailed => 500,
+            Case::BodyConsumed | Case::HandlerFailed | Case::Unsendable => 500,
             Case::NotAvailable => 503,
             Case::BodyOmitted => 200,
         }
@@ -124,6 +128,7 @@ impl Case {
             Case::BodyConsumed => "the server's middleware is in the wrong order",
             Case::HandlerFailed => "the request could not be carried out",
             Case::BodyOmitted => "the answer was too large to be kept",
+            Case::Unsendable => "the answer has a status that cannot be sent",
         }
     }
 
@@ -131,7 +136,7 @@ impl Case {
         match self {
             Case::InProgress | Case::NotAvailable | Case::BodyConsumed | Case::HandlerFailed => Some(KeyAdvice::Reuse),
             Case::Malformed | Case::Mismatch => Some(KeyAdvice::Rotate),
-            Case::Parked | Case::Gone => Some(KeyAdvice::Reconcile),
+            Case::Parked | Case::Gone | Case::Unsendable => Some(KeyAdvice::Reconcile),
             Case::Missing | Case::NoPrincipal | Case::TooLarge | Case::Unreadable | Case::BodyOmitted => None,
         }
     }
@@ -152,6 +157,9 @@ impl Case {
             }
             Case::HandlerFailed => "it may be sent again with the same key",
             Case::BodyOmitted => "the request was carried out before, and answered with this status",
+            Case::Unsendable => {
+                "the request was carried out before; what it was answered with, whoever runs the server can look up"
+            }
         }
     }
 }

@@ -91,6 +91,7 @@ mod tests {
         assert_eq!(of(&problem(Case::NotAvailable)), DeliveryOutcome::retry(said));
         assert_eq!(of(&problem(Case::Parked)), DeliveryOutcome::unknown(said));
         assert_eq!(of(&problem(Case::Gone)), DeliveryOutcome::unknown(said));
+        assert_eq!(of(&problem(Case::Unsendable)), DeliveryOutcome::unknown(said));
         assert_eq!(of(&problem(Case::Mismatch)).as_str(), "no");
     }
 

@@ -139,7 +139,7 @@ fn means(status: u16, problem: &Problem, asks_to_wait: bool) -> (Meaning, Trace)
     let is_reuse = problem.advice == Some(KeyAdvice::Reuse);
     match (status, problem.case()) {
         (200..=299, _) => (Meaning::Yes, Trace::Told),
-        (_, Some(Case::Parked | Case::Gone)) => (Meaning::Unknown, Trace::Unknown),
+        (_, Some(Case::Parked | Case::Gone | Case::Unsendable)) => (Meaning::Unknown, Trace::Unknown),
         (_, Some(Case::InProgress)) => (Meaning::Later, Trace::Unknown),
         (_, Some(Case::NotAvailable | Case::HandlerFailed)) => (Meaning::Retry, Trace::Unknown),
         (401, _) => (Meaning::HoldLane, Trace::None),
@@ -173,8 +173,9 @@ impl Problem {
 
     /// Which of our cases it is, of those that say more than their status.
     fn case(&self) -> Option<Case> {
-        let cases = [Case::Parked, Case::Gone, Case::InProgress, Case::NotAvailable, Case::HandlerFailed];
-        cases.into_iter().find(|case| self.type_uri == case.type_uri())
+        let unknown = [Case::Parked, Case::Gone, Case::Unsendable];
+        let mut cases = unknown.into_iter().chain([Case::InProgress, Case::NotAvailable, Case::HandlerFailed]);
+        cases.find(|case| self.type_uri == case.type_uri())
     }
 }
 

@@ -19,22 +19,28 @@ export function fieldsOf(flat: readonly string[]): [name: string, value: string]
 export const isStatus = (status: number): boolean => Number.isInteger(status) && status >= 200 && status < 600;
 
 /** Whether the response ends with its head. */
-function hasNoBody(status: number, method: string): boolean {
+export function hasNoBody(status: number, method: string): boolean {
   return method === "HEAD" || status < 200 || status === 204 || status === 205 || status === 304;
 }
 
 /** An answer of the adapter's own, or a replay. */
 export function responseOf([status, fields, body]: NativeAnswer, method: string): Response {
+  const headers = readable(fieldsOf(fields));
+  if (hasNoBody(status, method)) return new Response(null, { status, headers });
+  return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: framed(headers, body.length) });
+}
+
+/** What no HTTP library would send was not stored either. */
+export function readable(fields: readonly [name: string, value: string][]): Headers {
   const headers = new Headers();
-  for (const [name, value] of fieldsOf(fields)) {
+  for (const [name, value] of fields) {
     try {
       headers.append(name, value);
     } catch {
-      // What no HTTP library would send was not stored either.
+      // It is left out.
     }
   }
-  if (hasNoBody(status, method)) return new Response(null, { status, headers });
-  return new Response(body as Uint8Array<ArrayBuffer>, { status, headers: framed(headers, body.length) });
+  return headers;
 }
 
 /** A handler's response whose whole body is `body`, with what the adapter says. */

@@ -36,7 +36,8 @@ export type Case =
   | "too-large"
   | "unreadable"
   | "body-consumed"
-  | "handler-failed";
+  | "handler-failed"
+  | "unsendable";
 
 /** What becomes of a claim because of its handler's response. */
 export type Keep = "complete" | "fail" | "release" | "park";

@@ -1,4 +1,5 @@
-import type { Names } from "../door.js";
+import { type Names, refused } from "../door.js";
+import { hasNoBody, isStatus, readable } from "../http/answer.js";
 import { httpOfStored } from "../http/route.js";
 import type { StoredResponse } from "../response.js";
 import type { EntryState, EntryView } from "./view.js";
@@ -58,10 +59,16 @@ export class Entry {
   }
 }
 
-/** What the ledger keeps of an answer over HTTP, as a `Response`; of a body that was over the limit there is nothing. */
+/**
+ * What the ledger keeps of an answer over HTTP, as a `Response`; of a body that was over the limit there is nothing.
+ *
+ * @throws `invalid_argument` for a status that no `Response` can have: another language may have stored it, and `httpOfStored` tells it.
+ */
 export function httpAnswer(stored: StoredResponse): Response {
   const { status, headers, body } = httpOfStored(stored);
-  return new Response(body?.length ? (body as Uint8Array<ArrayBuffer>) : null, { status, headers: [...headers] });
+  if (!isStatus(status)) throw refused(`no Response can have the status ${status} that was stored; httpOfStored tells it as a value`);
+  const isEmpty = !body?.length || hasNoBody(status, "GET");
+  return new Response(isEmpty ? null : (body as Uint8Array<ArrayBuffer>), { status, headers: readable(headers) });
 }
 
 /** Which entries `list` shows. */

@@ -62,7 +62,7 @@ impl JsAsked {
         Ok(promise(async move {
             let settled = Settled::of_async(claim, |effect| asked.settlement(effect, &response, is_past_limit)).await;
             let conclusion = asked.route.conclude(response.status, &settled, asked.now());
-            Ok(told(&conclusion, &settled))
+            Ok(asked.told(conclusion, &settled))
         }))
     }
 
@@ -73,7 +73,7 @@ impl JsAsked {
         promise(async move {
             let settled = Settled::of_async(claim, |effect| asked.failure(effect)).await;
             let answer = asked.route.conclude_failure(&settled, asked.now());
-            Ok(told(&Conclusion::Instead(answer), &settled))
+            Ok(asked.told(Conclusion::Instead(answer), &settled))
         })
     }
 }
@@ -88,7 +88,8 @@ impl Question {
         match self.route.rule(told) {
             Ruling::Run(claim) => object(&[("claim", JsClaim::new(claim).into())]),
             Ruling::Answer(answer) => {
-                object(&[("answer", shown(&answer)), ("retryAfterMs", retry_after), ("error", error)])
+                let answer = shown(&self.route.fetched(answer));
+                object(&[("answer", answer), ("retryAfterMs", retry_after), ("error", error)])
             }
         }
     }
@@ -109,17 +110,17 @@ impl Question {
     fn now(&self) -> Result<Decision, Error> {
         self.ledger.ask(&self.begin)
     }
-}
 
-/// Clients are told no more than 503: why, the package tells whoever runs the server.
-fn told(conclusion: &Conclusion, settled: &Settled) -> JsValue {
-    let error = match settled {
-        Settled::Not(Error::ClaimLost) | Settled::ByAdapter | Settled::ByHandler(_) => JsValue::NULL,
-        Settled::Not(error) => thrown(error),
-    };
-    let what = match conclusion {
-        Conclusion::Own(fields) => ("fields", lines(fields)),
-        Conclusion::Instead(answer) => ("answer", shown(answer)),
-    };
-    object(&[what, ("error", error)])
+    /// Clients are told no more than 503: why, the package tells whoever runs the server.
+    fn told(&self, conclusion: Conclusion, settled: &Settled) -> JsValue {
+        let error = match settled {
+            Settled::Not(Error::ClaimLost) | Settled::ByAdapter | Settled::ByHandler(_) => JsValue::NULL,
+            Settled::Not(error) => thrown(error),
+        };
+        let what = match conclusion {
+            Conclusion::Own(fields) => ("fields", lines(&fields)),
+            Conclusion::Instead(answer) => ("answer", shown(&self.route.fetched(answer))),
+        };
+        object(&[what, ("error", error)])
+    }
 }

@@ -7,7 +7,7 @@ import { setTimeout as after } from "node:timers/promises";
 import { guarded, post, record } from "./fetch-kit.mjs";
 import { kit } from "./kit.mjs";
 
-const { Operation, storedHttp } = kit;
+const { Operation, StoredResponse, httpAnswer, httpOfStored, storedHttp } = kit;
 const LIMIT = { timeout: 20_000 };
 
 /** What is written to the console meanwhile is wanted. */
@@ -86,6 +86,31 @@ test("a response that none can be made of again is an error of the handler's (H9
     assert.deepEqual([told.length, told[0].name, record(ledger).state], [tries, "TypeError", "released"]);
   }
   for (const status of [0, 101, 700, 65_736, 200.5, "200"]) assert.throws(() => storedHttp({ status }), { code: "invalid_argument" });
+});
+
+/** What another language may have stored: a status line that no `Response` can be made of. */
+const odd = (status) => new StoredResponse("application/http", `HTTP/1.1 ${status} \r\nX-Mine: 1\r\n\r\npaid`);
+
+test("a stored status that no Response can have is a problem that says so: the key stays, and nothing runs again (H4, H5)", LIMIT, async (t) => {
+  for (const status of [101, 199, 600, 999, "099"]) {
+    let runs = 0;
+    const own = { operation: Operation.repeatable("POST /charges"), effect: undefined };
+    const { wrapped, ledger, told } = guarded(t, (_, claim) => (void claim.complete(odd(status)), (runs += 1), new Response("other")), own);
+    for (let tries = 1; tries <= 2; tries++) {
+      const answer = await wrapped(post());
+      const { type, status: said, key_advice } = await answer.json();
+      assert.deepEqual([answer.status, said, type.split("#")[1], key_advice], [500, 500, "unsendable", "reconcile"], `${status}`);
+    }
+    assert.deepEqual([runs, record(ledger).state, told], [1, "completed", []]);
+    assert.throws(() => httpAnswer(record(ledger).response), { code: "invalid_argument", message: new RegExp(`the status ${Number(status)} `) });
+    assert.equal(httpOfStored(record(ledger).response).status, Number(status));
+  }
+  const mine = guarded(t, (_, claim) => (void claim.complete(odd(700)), new Response("other")), { statuses: { unsendable: 502 } });
+  assert.equal((await mine.wrapped(post())).status, 502);
+});
+
+test("a stored status without a body is told without the one that was stored with it", () => {
+  for (const status of [204, 205, 304]) assert.deepEqual([httpAnswer(odd(status)).status, httpAnswer(odd(status)).body], [status, null]);
 });
 
 test("a request that was aborted before runs nothing, whether or not a duplicate would wait (P4)", LIMIT, async (t) => {
