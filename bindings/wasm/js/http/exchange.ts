@@ -1,10 +1,9 @@
 import type { Claim } from "../claim.js";
-import { kindOf } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 import { joined } from "../joined.js";
 import { type NativeAsked, NativeRoute } from "../native/keyledger.js";
-import { isBytes } from "../response.js";
 import { type NativeAnswer, flat, flowingOf, responseOf, wholeOf } from "./answer.js";
+import { type Reader, bytesOf, poured } from "./pouring.js";
 
 const NOTHING = new Uint8Array();
 
@@ -13,8 +12,6 @@ interface Conclusion {
   answer?: NativeAnswer;
   error?: unknown;
 }
-
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** Who is told of an exchange: of errors, and of what goes on after it is answered. Neither throws. */
 interface Told {
@@ -101,15 +98,14 @@ export class Exchange {
       return responseOf(answer, this.#method);
     }
     const { tell: broken, lasts: left } = this.#told;
-    const rest = new Pouring(reader, pieces, { broken, left });
-    return flowingOf(response, rest.stream, fields ?? []);
+    return flowingOf(response, poured(reader, pieces, { broken, left }), fields ?? []);
   }
 
   /** H8: what comes leaves at once; the end is told when it is stored. */
   #stream(response: Response): Response {
     let copy: Uint8Array[] | null = [];
     let length = 0;
-    const poured = new Pouring((response.body ?? empty()).getReader(), [], {
+    const stream = poured((response.body ?? empty()).getReader(), [], {
       passed: (piece) => {
         length += piece.length;
         copy = copy === null || length > this.#route.maxBodyBytes ? null : [...copy, piece];
@@ -125,7 +121,7 @@ export class Exchange {
       broken: async (error) => void (await this.#failed(error)),
       left: (rest) => this.#told.lasts(rest),
     });
-    return flowingOf(response, poured.stream, NativeRoute.exposed() as string[]);
+    return flowingOf(response, stream, NativeRoute.exposed() as string[]);
   }
 
   async #conclude(response: Response, body: Uint8Array, isPastLimit: boolean): Promise<Conclusion> {
@@ -174,73 +170,6 @@ export class Exchange {
     clearInterval(this.#heart);
     this.#over();
   }
-}
-
-/** What is told of a body that flows. */
-interface Course {
-  passed?: (piece: Uint8Array) => void;
-  ended?: () => Promise<void>;
-  broken: (error: unknown) => Promise<void> | void;
-  /** The reader has gone away; is given what reads the rest. */
-  left: (rest: Promise<void>) => void;
-}
-
-/** A body that flows. A reader that goes away does not stop what makes it: the rest is read all the same (H9). */
-class Pouring {
-  readonly stream: ReadableStream<Uint8Array>;
-  readonly #reader: Reader;
-  readonly #pieces: Uint8Array[];
-  readonly #course: Course;
-
-  constructor(reader: Reader, beginning: Uint8Array[], course: Course) {
-    this.#reader = reader;
-    this.#pieces = beginning;
-    this.#course = course;
-    this.stream = new ReadableStream<Uint8Array>({
-      pull: (controller) => this.#pull(controller),
-      cancel: () => this.#course.left(this.#rest()),
-    });
-  }
-
-  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const beginning = this.#pieces.shift();
-    if (beginning) return controller.enqueue(beginning);
-    try {
-      const piece = await this.#next();
-      if (piece === null) controller.close();
-      else controller.enqueue(piece);
-    } catch (error) {
-      controller.error(error);
-    }
-  }
-
-  /** The next piece; null at the end, when it is stored. */
-  async #next(): Promise<Uint8Array | null> {
-    let piece: Uint8Array | null;
-    try {
-      const read = await this.#reader.read();
-      piece = read.done ? null : bytesOf(read.value);
-    } catch (error) {
-      await this.#course.broken(error);
-      throw error;
-    }
-    if (piece === null) await this.#course.ended?.();
-    else this.#course.passed?.(piece);
-    return piece;
-  }
-
-  async #rest(): Promise<void> {
-    try {
-      while ((await this.#next()) !== null);
-    } catch {
-      // It was told of.
-    }
-  }
-}
-
-function bytesOf(piece: unknown): Uint8Array {
-  if (isBytes(piece)) return piece;
-  throw new TypeError(`a body's pieces are Uint8Array, and not ${kindOf(piece)}`);
 }
 
 function empty(): ReadableStream<Uint8Array> {

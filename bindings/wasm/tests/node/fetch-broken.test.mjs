@@ -135,6 +135,34 @@ test("an answer past the limit that nobody reads keeps nothing waiting; one whos
   assert.deepEqual([made.length, waits.length], [21, 2]);
 });
 
+test("a stream that nobody reads to its end lets go: cancelled, in the middle or before, or collected (H8, H9)", LIMIT, async (t) => {
+  const body = () => {
+    let made = 0;
+    return new ReadableStream({ pull: (controller) => ((made += 1) > 5 ? controller.close() : controller.enqueue(new Uint8Array(9))) });
+  };
+  const abandoned = {
+    "before it is read": (answer) => answer.body.cancel(),
+    "half-read": async (answer) => {
+      const reader = answer.body.getReader();
+      await reader.read();
+      await reader.cancel();
+    },
+    "half-read, and forgotten": async (answer) => void (await answer.body.getReader().read()),
+    "never read": async () => undefined,
+  };
+  for (const [name, leave] of Object.entries(abandoned)) {
+    const { wrapped, ledger } = guarded(t, () => new Response(body()), { stream: true, effect: "at_most_once" });
+    await leave(await wrapped(post()));
+    let isIdle = false;
+    void wrapped.idle().then(() => (isIdle = true));
+    while (!isIdle) {
+      gc();
+      await after(5);
+    }
+    assert.deepEqual([record(ledger).state, record(ledger).response.body.length > 45], ["completed", true], name);
+  }
+});
+
 test("a body whose pieces are no bytes is broken wherever that shows, and nothing waits for it (H8)", LIMIT, async (t) => {
   const pieces = (...all) => new ReadableStream({ start: (controller) => (all.forEach((one) => controller.enqueue(one)), controller.close()) });
   for (const [own, state] of [[{}, "released"], [{ maxBodyBytes: 1 }, "completed"], [{ stream: true, effect: "at_most_once" }, "parked"]]) {
