@@ -16,6 +16,7 @@ import {
   type RunOptions,
 } from "./options.js";
 import { Outbox } from "./outbox/outbox.js";
+import { UnderWay } from "./outbox/sending.js";
 import type { OutboxSettings } from "./outbox/settings.js";
 import { FILTER, type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
@@ -52,6 +53,8 @@ export class LedgerHandle {
   readonly #store: GuardedStore;
   /** What was synced, as the store says. */
   readonly durability: () => Durability;
+  /** @internal */
+  readonly sending = new UnderWay();
 
   /** @internal */
   constructor(store: Store, host: Host, options: LedgerOptions = {}) {
@@ -313,22 +316,31 @@ export class LedgerHandle {
   reopen(): void {
     this.#store.over(() => this.#native.reopen());
   }
-  /** Lets go of the store, after what was queued is committed. */
+  /**
+   * Lets go of the store, after what was queued is committed. What waits throws `closed`. What a driver or a drain has in flight is given
+   * up, and there is no time to settle it: it is sent again when its lease is over. `close` settles it first.
+   */
   closeSync(): void {
     if (!OPEN.has(this)) return;
+    this.sending.cutOff();
     this.#native.commitQueued();
     this.#native.close();
     this.#store.end();
     OPEN.delete(this);
   }
+  /**
+   * Lets go of the store. What waits throws `closed`. Drivers and drains are stopped first: what they have in flight is given up and settled
+   * as a try that may have taken effect, and whoever opens the ledger next sends it again with its key.
+   */
   async close(): Promise<void> {
+    if (!this.sending.isNone) await this.sending.finish();
     this.closeSync();
   }
   [Symbol.dispose](): void {
     this.closeSync();
   }
   async [Symbol.asyncDispose](): Promise<void> {
-    this.closeSync();
+    await this.close();
   }
 }
 

@@ -20,11 +20,14 @@ export interface Transport {
 /** A transport, or only its `send`. */
 export type AnyTransport = Transport | Transport["send"];
 
+/** Where nobody hears of it. @internal */
+export const unheard = (error: unknown): void => console.error("keyledger: a call of the outbox failed, and is made again later", error);
+
 /** How a driver works. */
 export interface DriverOptions {
   /** How many deliveries are sent at a time. Absent: 8. */
   inFlight?: number;
-  /** Called when a call of the outbox fails, which is then made again later. */
+  /** Called when a call of the outbox fails, which is then made again later. Absent: it is written to the console. */
   onError?: (error: unknown) => void;
 }
 
@@ -115,18 +118,24 @@ export class Driver {
   }
 
   #native(transport = this.#transport): NativeDriver {
-    const { inFlight, onError } = this.#options;
-    return new NativeDriver(this.#outbox.native, this.#scope, transport, inFlight, onError && telling(onError));
+    const { inFlight, onError = unheard } = this.#options;
+    return new NativeDriver(this.#outbox.native, this.#scope, transport, inFlight, telling(onError));
   }
 
   /** Sends until nothing is due within `untilMs` from now, whatever a browser says of its network; what was left, by state. */
   async drain(options: DrainOptions = {}): Promise<Drained> {
     onlyKnown("a drain", options, DRAIN_OPTIONS);
     options.signal?.throwIfAborted();
-    const native = this.#native();
+    const patience = new AbortController();
+    const native = this.#native(patient(this.#transport, patience.signal));
     const drain = async (tell: Tell) => (await native.drain(options.untilMs ?? 0, tell)) as Drained;
+    const drained = untilEnded(options, drain, () => native.stop());
+    const giveUp = () => {
+      native.stop();
+      patience.abort();
+    };
     try {
-      return await untilEnded(options, drain, () => native.stop());
+      return await this.#outbox.sending.during(drained, giveUp);
     } finally {
       native.free();
     }
@@ -146,7 +155,7 @@ export class Driver {
   /**
    * Works until it is stopped, or the ledger is closed: by timers, and at once when the browser is online again. As long as a browser says
    * that it is offline nothing is leased, save once in a while, because not all of them tell the truth. In Node it keeps the process alive.
-   * What is in flight when the process ends is sent again by whoever comes next, with the same key.
+   * What is in flight when the ledger is closed, or the process ends, is sent again by whoever comes next, with the same key.
    */
   start(): this {
     if (!this.#running) {
@@ -170,7 +179,12 @@ export class Driver {
     this.#running?.abort();
     this.#running = end;
     end.signal.addEventListener("abort", () => native.stop());
-    const run = this.#work(native, end.signal).catch((error: unknown) => void (this.#ended = { error }));
+    const giveUp = () => {
+      end.abort();
+      this.#giveUp();
+    };
+    const work = this.#outbox.sending.during(this.#work(native, end.signal), giveUp);
+    const run = work.catch((error: unknown) => void (this.#ended = { error }));
     this.#runs.add(run);
     void run.then(() => {
       this.#runs.delete(run);
@@ -186,16 +200,20 @@ export class Driver {
 
   /** Sends nothing while the network is down. What was sent in spite of what the browser says, and came to nothing, is the last for a while. */
   #guarded(end: AbortSignal, patience: AbortSignal): NativeTransport {
-    const { send, hasOtherCredentials } = this.#transport;
+    const { send, hasOtherCredentials } = patient(this.#transport, patience);
     const guarded = async (native: NativeDelivery) => {
-      if (patience.aborted) return told(native, unsent("the driver was stopped"));
       const isDown = this.#network.isDown;
-      const outcome = isDown ? told(native, unsent("the browser is offline")) : await patiently(native, send(native, patience), patience);
+      const outcome = isDown ? told(native, unsent("the browser is offline")) : await send(native);
       const isDownNow = isDown || (outcome.kind === "retry" && this.#network.failed());
       if (isDownNow && !end.aborted) this.#run();
       return outcome;
     };
     return { send: guarded, hasOtherCredentials };
+  }
+
+  #giveUp(): void {
+    this.#patience.abort();
+    this.#patience = new AbortController();
   }
 
   #rest(): void {
@@ -224,12 +242,8 @@ export class Driver {
     this.#running?.abort();
     this.#rest();
     const end = within(timeoutMs, signal);
-    const giveUp = () => {
-      this.#patience.abort();
-      this.#patience = new AbortController();
-    };
-    end.signal.addEventListener("abort", giveUp);
-    if (end.signal.aborted) giveUp();
+    end.signal.addEventListener("abort", () => this.#giveUp());
+    if (end.signal.aborted) this.#giveUp();
     await Promise.all(this.#runs);
     end.stop();
     const ended = this.#ended;
@@ -275,6 +289,13 @@ const unsent = (why: string) => DeliveryOutcome.retry(why).unanswered().notTaken
 function told(delivery: NativeDelivery, outcome: DeliveryOutcome): DeliveryOutcome {
   delivery.tell(outcome.native);
   return outcome;
+}
+
+/** Waits for what is sent as long as there is patience for it, and sends nothing after that. */
+function patient({ send, hasOtherCredentials }: NativeTransport, patience: AbortSignal): NativeTransport {
+  const patientSend = async (native: NativeDelivery) =>
+    patience.aborted ? told(native, unsent("the driver was stopped")) : patiently(native, send(native, patience), patience);
+  return { send: patientSend, hasOtherCredentials };
 }
 
 /** What came of a send, as long as there is patience for it. */

@@ -9,6 +9,7 @@ import { type AnyTransport, DRIVER_OPTIONS, type DrainOptions, type Drained, Dri
 import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, ENTRY_FILTER, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "./entry.js";
 import { type Outgoing, read, stored } from "./http.js";
 import { hasEnded, resultOf } from "./result.js";
+import type { UnderWay } from "./sending.js";
 import { type OutboxSettings, wordsOf } from "./settings.js";
 import { type EntryView, shownEntry } from "./view.js";
 import { type Wishes, checkWishes } from "./wishes.js";
@@ -59,9 +60,12 @@ type Native<T> = Promise<T> | T;
 export class Outbox {
   /** @internal */
   readonly native: NativeOutbox;
+  /** Of all outboxes of the ledger. @internal */
+  readonly sending: UnderWay;
 
   /** @internal */
   constructor(ledger: LedgerHandle, settings: OutboxSettings = {}) {
+    this.sending = ledger.sending;
     this.native = new NativeOutbox(ledger.native, wordsOf(settings));
   }
 

@@ -1,4 +1,4 @@
-import type { Driver } from "../outbox/driver.js";
+import { type Driver, unheard } from "../outbox/driver.js";
 import { FetchTransport, NotNow, type PlainFetchSettings, type SentRequest } from "../outbox/fetch.js";
 import type { Outbox } from "../outbox/outbox.js";
 import type { OutboxSettings } from "../outbox/settings.js";
@@ -135,7 +135,7 @@ export class Driving {
 function failed({ wishes }: Route, error: unknown): void {
   const all = [...wishes.values()];
   for (const { onError } of all) onError?.(error);
-  if (all.every(({ onError }) => onError === undefined)) console.error("keyledger: a call of the outbox failed, and is made again later", error);
+  if (all.every(({ onError }) => onError === undefined)) unheard(error);
 }
 
 /** Of those that want it the last one is asked for credentials; the one before, where it is silent. */

@@ -104,15 +104,22 @@ test("what fails and is done again later is told to all that want the driver, as
   assert.deepEqual([(await drained).settled, told.drain[0].code], [1, "suspended"]);
 });
 
-test("what fails where nobody hears it is on the console", LIMIT, async (t) => {
+test("what fails where nobody hears it is on the console, in the same words, wherever the ledger lives", LIMIT, async (t) => {
   const { direct, remote } = across(t);
   const { mock } = t.mock.method(console, "error", () => undefined);
-  const driver = remote.outbox().driver("user-7").start();
-  await remote.stats();
-  direct.suspend();
-  await resumed(direct, () => mock.callCount() > 0);
-  assert.equal(mock.calls[0].arguments[1].code, "suspended");
-  await driver.stop();
+  const words = [];
+  for (const outbox of [remote.outbox(), direct.outbox()]) {
+    mock.resetCalls();
+    const driver = outbox.driver("user-7", new FetchTransport()).start();
+    await remote.stats();
+    direct.suspend();
+    await resumed(direct, () => mock.callCount() > 0);
+    const [said, error] = mock.calls[0].arguments;
+    words.push(said);
+    assert.equal(error.code, "suspended");
+    await driver.stop();
+  }
+  assert.deepEqual(words, Array(2).fill("keyledger: a call of the outbox failed, and is made again later"));
 });
 
 test("a drain that is ended while nobody leads, or after who led was lost, is asked no more, and ends here", LIMIT, async () => {
