@@ -1,3 +1,4 @@
+import type { AnyClaim } from "./any.js";
 import type { NativeClaim } from "./native/keyledger.js";
 import type { Effect, KeyId } from "./operation.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, doneBytes } from "./response.js";
@@ -26,7 +27,7 @@ interface Look extends KeyId {
  * under way at once, and one that waits for a settlement before it is told `claim_settled` only where that was stored. Left by `using` without being settled, it
  * ends its lease at once; what happens to the key next, its effect decides (S2).
  */
-export class Claim {
+export class Claim implements AnyClaim {
   readonly #native: NativeClaim;
   readonly #look: Look;
   readonly #turns = new Turns();

@@ -1,3 +1,4 @@
+export type { AnyClaim, AnyDriver, AnyLedger, AnyOutbox, Awaitable } from "./any.js";
 export { Claim, type Step } from "./claim.js";
 export type { Acquired, Decision, Gone, InProgress, Mismatch, Parked, Replay } from "./decision.js";
 export { type ErrorCode, KeyledgerError } from "./errors.js";

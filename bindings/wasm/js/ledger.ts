@@ -1,3 +1,4 @@
+import type { AnyLedger } from "./any.js";
 import { Claim } from "./claim.js";
 import { type Decision, decided } from "./decision.js";
 import { type Names, checkRange, checkText, kindOf, onlyKnown, refused } from "./door.js";
@@ -48,7 +49,7 @@ export type Resolution = { completed: Answer } | { failed: Answer } | "not_done"
 export type Settlement = "complete" | "fail" | "release" | "park";
 
 /** A key ledger on a store. Each platform's `Ledger` opens it on that platform's stores. */
-export class LedgerHandle {
+export class LedgerHandle implements AnyLedger {
   readonly #native: NativeLedger;
   readonly #store: GuardedStore;
   /** What was synced, as the store says. */

@@ -1,3 +1,4 @@
+import type { AnyOutbox } from "./any.js";
 import { checkName, checkRange } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
@@ -128,8 +129,8 @@ export class Batch {
     return this.#with("insertUnique", table, toBytes(key), toBytes(value));
   }
   /** A request to be sent once the batch is on disk. The outbox is one of the ledger that is given the batch, wherever that ledger lives. */
-  enqueue(outbox: Outbox | RemoteOutbox, request: Outgoing, wishes: Wishes): this {
-    return this.#with("enqueue", outbox, request, wishes);
+  enqueue(outbox: AnyOutbox, request: Outgoing, wishes: Wishes): this {
+    return this.#with("enqueue", outbox as Outbox | RemoteOutbox, request, wishes);
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
     return this.#with("compareAndSet", table, toBytes(key), orNull(expected), orNull(value));

@@ -1,3 +1,4 @@
+import type { Awaitable } from "../any.js";
 import { Claim } from "../claim.js";
 import { checkText, kindOf, refused } from "../door.js";
 import { joined } from "../joined.js";
@@ -11,8 +12,6 @@ import { Exchange } from "./exchange.js";
 import { type RouteOperation, type RouteSettings, routeOf } from "./route.js";
 
 export { type Case, type HttpAnswer, type HttpStored, type Keep, type RouteSettings, httpOfStored, storedHttp } from "./route.js";
-
-type Awaitable<T> = T | Promise<T>;
 
 /** What answers a request. Its claim is undefined where no key protects the request: another method, or an optional key that is missing. */
 export type ClaimedHandler<Rest extends unknown[]> = (

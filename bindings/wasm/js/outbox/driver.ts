@@ -1,3 +1,4 @@
+import type { AnyDriver } from "../any.js";
 import { type Names, onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { telling } from "../telling.js";
@@ -95,7 +96,7 @@ export interface NativeTransport {
 }
 
 /** Keeps one scope of an outbox going; made by `Outbox.driver`. */
-export class Driver {
+export class Driver implements AnyDriver {
   readonly #outbox: Outbox;
   readonly #scope: string;
   readonly #transport: NativeTransport;

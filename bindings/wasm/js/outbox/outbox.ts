@@ -1,3 +1,4 @@
+import type { AnyOutbox } from "../any.js";
 import { onlyKnown, refused } from "../door.js";
 import type { KeyledgerError } from "../errors.js";
 import type { LedgerHandle } from "../ledger.js";
@@ -57,7 +58,7 @@ type Native<T> = Promise<T> | T;
  *
  * A call that ends in `Sync` is made at once; the others share their sync with all that is called in the same turn of the event loop.
  */
-export class Outbox {
+export class Outbox implements AnyOutbox {
   /** @internal */
   readonly native: NativeOutbox;
   /** Of all outboxes of the ledger. @internal */

@@ -1,3 +1,4 @@
+import type { AnyClaim } from "../any.js";
 import { KeyledgerError } from "../errors.js";
 import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
 import { type Answer, type Bytes, type StoredResponse, doneBytes } from "../response.js";
@@ -16,7 +17,7 @@ function letGo(carrier: Carrier, fence: number): void {
 }
 
 /** The right to run an operation of a ledger that lives elsewhere: as `Claim`, save that everything waits. */
-export class RemoteClaim {
+export class RemoteClaim implements AnyClaim {
   readonly keyId: KeyId;
   /** A number that strictly rises with every claim granted. */
   readonly fence: number;

@@ -1,3 +1,4 @@
+import type { AnyDriver } from "../any.js";
 import { kindOf, onlyKnown, refused } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 import { DRAIN_OPTIONS, DRIVER_OPTIONS, type DrainOptions, type DrainProgress, type Drained, type DriverOptions, STOP_OPTIONS, type StopOptions, untilEnded } from "../outbox/driver.js";
@@ -40,7 +41,7 @@ function apart(transport: RemoteTransport): [settings: PlainFetchSettings, autho
  * Keeps one scope of an outbox going that lives elsewhere; made by `RemoteOutbox.driver`. It works there: one for each scope, however
  * many want it, with what the last one asked for.
  */
-export class RemoteDriver {
+export class RemoteDriver implements AnyDriver {
   readonly #carrier: Carrier;
   readonly #settings: OutboxSettings;
   readonly #scope: string;

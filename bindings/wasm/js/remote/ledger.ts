@@ -1,3 +1,4 @@
+import type { AnyLedger } from "../any.js";
 import type { Decision } from "../decision.js";
 import { checkRange, onlyKnown } from "../door.js";
 import { type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
@@ -34,7 +35,7 @@ const PAGE_LENGTH = 100;
 export type RemoteDecision = Decision<RemoteClaim>;
 
 /** A key ledger that lives in another thread: as `LedgerHandle`, save that everything waits, and that no closure runs in a commit. */
-export class RemoteLedger {
+export class RemoteLedger implements AnyLedger {
   readonly #carrier: Carrier;
   #listings = 0;
   /** What was synced, as the store says. */

@@ -1,3 +1,4 @@
+import type { AnyOutbox } from "../any.js";
 import { onlyKnown } from "../door.js";
 import { type DrainOptions, type Drained, type DriverOptions, workOf } from "../outbox/driver.js";
 import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
@@ -23,7 +24,7 @@ import { entryOf, plainResponse } from "./plain.js";
  *
  * What the settings are refused for, each call throws.
  */
-export class RemoteOutbox {
+export class RemoteOutbox implements AnyOutbox {
   readonly #carrier: Carrier;
   readonly #settings: OutboxSettings;
 

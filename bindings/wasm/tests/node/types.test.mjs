@@ -26,11 +26,12 @@ test("the lines of the guide for TypeScript compile with its settings, the packa
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const [{ code: settings }] = blocksOf(GUIDE).filter(({ how }) => how === "tsconfig");
-  const [{ code, prints }] = blocksOf(GUIDE).filter(({ language }) => language === "ts");
+  const programs = blocksOf(GUIDE).filter(({ language }) => language === "ts");
+  assert.equal(programs.length, 2);
   writeFileSync(join(folder, "tsconfig.json"), settings);
-  writeFileSync(join(folder, "program.ts"), code);
+  for (const { line, code } of programs) writeFileSync(join(folder, `line-${line}.ts`), code);
   execFileSync(process.execPath, [TSC, "-p", folder], { cwd: scratch, stdio: "inherit" });
-  assert.equal(execFileSync(process.execPath, ["program.js"], { cwd: folder, encoding: "utf8" }), prints);
+  for (const { line, prints } of programs) assert.equal(execFileSync(process.execPath, [`line-${line}.js`], { cwd: folder, encoding: "utf8" }), prints);
 });
 
 test("the first lines of the README are strict TypeScript as they stand", () => {
