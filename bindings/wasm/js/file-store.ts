@@ -16,6 +16,7 @@ import {
 import { basename, dirname, join } from "node:path";
 import { KeyledgerError } from "./errors.js";
 import type { Durability, Store } from "./store.js";
+import { PAGE_BYTES, refuseNoLedger, wrong } from "./whole.js";
 
 /** How the file is kept from others. */
 export type Locking = "flock" | "none";
@@ -26,12 +27,6 @@ const ADVICE =
 /** How often a path may change under the opener, and how many left-over temporary files are passed over, before giving up. */
 const ATTEMPTS_MAX = 16;
 const TEMPORARY_NAMES_MAX = 1000;
-
-/** What a ledger's file begins with (docs/format.md): sixteen bytes, a version, and how far its creation has come. */
-const PAGE_BYTES = 4096;
-const MAGIC = Buffer.from("keyledger\0\0\0\0\0\0\0");
-const STAGE_AT = 20;
-const CREATING = 1;
 
 /**
  * A file. While it is open, no other process can open it, whatever language it is written in. One that is not there is made under a
@@ -155,17 +150,11 @@ function opened(path: string, locking: Locking): number {
   throw new KeyledgerError("unavailable", "the file is being replaced again and again");
 }
 
-/** I9: who opens a store without a name takes these for a creation that was cut short, and starts it over. Here files come whole (P5). */
+/** I9: what is no ledger that is whole is not taken for a new one. */
 function refuseUnfinished(path: string, fd: number): void {
   const { size } = fstatSync(fd);
   const page = new Uint8Array(Math.min(size, PAGE_BYTES));
-  const length = readInto(fd, 0, page);
-  if (length === 0) throw wrong(path, "the file is empty");
-  if (size <= PAGE_BYTES && page.every((byte) => byte === 0)) throw wrong(path, "the file is not a ledger");
-  const isOurs = length > STAGE_AT + 4 && MAGIC.equals(page.subarray(0, MAGIC.length));
-  if (isOurs && new DataView(page.buffer).getUint32(STAGE_AT) === CREATING) {
-    throw new KeyledgerError("corrupt", `${path}: its creation was cut short; nothing was changed, remove it if nothing was stored in it`);
-  }
+  refuseNoLedger(path, size, page.subarray(0, readInto(fd, 0, page)));
 }
 
 /** How many bytes there were. */
@@ -232,10 +221,6 @@ const shown = (value: unknown) => (typeof value === "string" ? JSON.stringify(va
 function unavailable(error: unknown, instead = ""): KeyledgerError {
   const mayNot = codeOf(error) === "EACCES" ? "; this process must be allowed to read and write there" : instead;
   return new KeyledgerError("unavailable", `not available right now: ${(error as Error).message}${mayNot}`);
-}
-
-function wrong(path: string, why: string): KeyledgerError {
-  return new KeyledgerError("wrong_format", `${path}: ${why}; nothing was changed, choose another path`);
 }
 
 /** Node has no other call that gives a name and fails where it is taken. */

@@ -42,6 +42,7 @@ function onFile() {
       name = `${(made += 1)}.kl`;
       const copy = await OpfsStore.open(name);
       copy.write(0, bytes);
+      copy.setLength(bytes.length);
       copy.sync();
       copy.close();
     },
