@@ -67,9 +67,15 @@ const HOLDERS = new WeakMap<Store, GuardedStore>();
 
 const closed = () => new KeyledgerError("closed", "the ledger is closed; open it again");
 
+const gone = () => {
+  throw closed();
+};
+/** What is left of a store that is closed for good. */
+const GONE: Store = { durability: "ephemeral", length: gone, read: gone, write: gone, setLength: gone, sync: gone, close: gone, open: gone };
+
 /** A store that refuses everything when its ledger is closed, so that a handle which nobody has any more can do nothing to a file. */
 export class GuardedStore implements Store {
-  readonly #store: Store;
+  #store: Store;
   readonly durability: Durability;
   #isHeld = true;
   #isKept = false;
@@ -150,5 +156,7 @@ export class GuardedStore implements Store {
   end(): void {
     this.#isOver = true;
     this.close();
+    // A handle that lives on has nothing of it: in memory a store is megabytes.
+    this.#store = GONE;
   }
 }

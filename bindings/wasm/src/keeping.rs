@@ -171,7 +171,9 @@ impl JsLedger {
 
     /// Lets go of the store.
     pub fn close(&self) -> Told<()> {
-        self.0.close().map_err(failed)
+        self.0.close().map_err(failed)?;
+        self.1.forget();
+        Ok(())
     }
 }
 

@@ -1,10 +1,11 @@
 //! The ledger: opening, and asking for keys.
 
-use std::panic::AssertUnwindSafe;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 use std::time::Duration;
 
-use js_sys::Promise;
+use js_sys::{Function, Promise};
 use keyledger::{Begin, ErrorMeans, Ledger};
 use send_wrapper::SendWrapper;
 use wasm_bindgen::prelude::*;
@@ -21,7 +22,26 @@ use crate::promise::{boxed, promise_until, telling};
 
 /// A ledger on a store.
 #[wasm_bindgen(js_name = NativeLedger)]
-pub struct JsLedger(pub(crate) AssertUnwindSafe<Ledger>);
+pub struct JsLedger(pub(crate) AssertUnwindSafe<Ledger>, pub(crate) Commit);
+
+/// What the host is told to call, which has the ledger: as long as the ledger has it, too, neither is ever freed.
+#[derive(Clone)]
+pub(crate) struct Commit(Arc<SendWrapper<RefCell<Option<Function>>>>);
+
+// A panic leaves it as it was: it is set once, and forgotten once.
+impl UnwindSafe for Commit {}
+impl RefUnwindSafe for Commit {}
+
+impl Commit {
+    fn new() -> Self {
+        Self(Arc::new(SendWrapper::new(RefCell::new(None))))
+    }
+
+    /// The ledger is closed: nothing is committed any more.
+    pub(crate) fn forget(&self) {
+        self.0.replace(None);
+    }
+}
 
 /// What a `begin` asks.
 #[wasm_bindgen(js_name = NativeBegin)]
@@ -49,12 +69,13 @@ impl JsLedger {
     /// Opens the ledger on `store`, or makes it there. What is kept in memory is kept in a store, too.
     #[wasm_bindgen(constructor)]
     pub fn new(store: Store, host: &Host, max_response_bytes: Option<f64>, cache_bytes: Option<f64>) -> Told<JsLedger> {
-        let spoken_for = Arc::new(SendWrapper::new(std::cell::OnceCell::<js_sys::Function>::new()));
-        let (commit, caller) = (spoken_for.clone(), JsHost::new(host));
+        let commit = Commit::new();
+        let (told, host_of_commits) = (commit.clone(), JsHost::new(host));
         let mut builder =
             Ledger::builder().clock(JsHost::new(host)).entropy(JsHost::new(host)).commit_by_host(move || {
-                if let Some(commit) = commit.get() {
-                    caller.call_soon(commit);
+                let commit = told.0.borrow().clone();
+                if let Some(commit) = commit {
+                    host_of_commits.call_soon(&commit);
                 }
             });
         let timer = JsHost::new(host);
@@ -67,9 +88,9 @@ impl JsLedger {
         }
         let ledger = builder.open_disk(Arc::new(JsDisk::new(store))).map_err(failed)?;
         let for_commit = AssertUnwindSafe(ledger.clone());
-        let commit = Closure::<dyn FnMut()>::new(move || for_commit.commit_queued());
-        let _ = spoken_for.set(commit.into_js_value().unchecked_into());
-        Ok(JsLedger(AssertUnwindSafe(ledger)))
+        let call = Closure::<dyn FnMut()>::new(move || for_commit.commit_queued());
+        commit.0.replace(Some(call.into_js_value().unchecked_into()));
+        Ok(JsLedger(AssertUnwindSafe(ledger), commit))
     }
 
     /// `begin`, blocking. It cannot wait for another owner: there is one thread.

@@ -196,3 +196,23 @@ test("what is shown of a claim, and written of a response, says what it is", asy
     { mediaType: "application/octet-stream", base64: "/wA=" },
   ]);
 });
+
+test("a ledger in memory that is closed gives its bytes back, though its handle lives on (P7)", async () => {
+  const collected = async () => {
+    for (let at = 0; at < 10; at += 1) {
+      globalThis.gc();
+      await after(10);
+    }
+    return process.memoryUsage().arrayBuffers;
+  };
+  const [before, handles] = [await collected(), []];
+  for (let at = 0; at < 50; at += 1) {
+    const ledger = await Ledger.inMemory();
+    await ledger.begin(charge, "s", "k", unchecked());
+    await ledger.close();
+    handles.push(ledger);
+  }
+  const grown = (await collected()) - before;
+  assert.ok(grown < 50 * 400_000, `${grown} bytes for ${handles.length} of four megabytes each`);
+  assert.throws(() => handles[0].statsSync(), { code: "closed" });
+});
