@@ -46,6 +46,17 @@ export function checkPairs(text: string): void {
 export const noInstance = (given: unknown, wanted: { name: string }) =>
   refused(`${kindOf(given)}, where a ${wanted.name.replace(/^Native/, "")} is expected: one that this copy of keyledger has made`);
 
+/** The glue would make a number of whatever comes. @internal */
+export function checkNumber(given: unknown): void {
+  if (typeof given !== "number") throw refused(`${kindOf(given)}, where a number is expected`);
+}
+
+/** A number that names something: a part of one would name another. @internal */
+export function checkWhole(given: unknown): void {
+  checkNumber(given);
+  if (!Number.isInteger(given)) throw refused(`${given}, where a whole number is expected`);
+}
+
 /** Thrown by the glue before the module is loaded. @internal */
 export const noModule = () => new KeyledgerError("unavailable", "the WebAssembly module is not loaded yet: `await load()` first, or open a ledger");
 

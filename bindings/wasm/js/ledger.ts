@@ -13,7 +13,6 @@ import {
   type CompactOptions,
   FORGET_OPTIONS,
   type ForgetOptions,
-  RUN_OPTIONS,
   type RunOptions,
 } from "./options.js";
 import { Outbox } from "./outbox/outbox.js";
@@ -21,7 +20,7 @@ import { UnderWay } from "./outbox/sending.js";
 import type { OutboxSettings } from "./outbox/settings.js";
 import { FILTER, type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
-import { runDecided } from "./run.js";
+import { checkRun, runDecided } from "./run.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
 import { aborted } from "./waiting.js";
@@ -131,7 +130,7 @@ export class LedgerHandle implements AnyLedger {
     handler: (claim: Claim) => Promise<Answer> | Answer,
     options: RunOptions = {},
   ): Promise<StoredResponse> {
-    onlyKnown("run", options, RUN_OPTIONS);
+    checkRun(handler, options);
     const { means, ...begin } = options;
     const decision = await this.begin(operation, scope, key, fingerprint, begin);
     return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), means);

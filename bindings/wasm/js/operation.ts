@@ -1,6 +1,6 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
 import { type Names, checkNumbers, kindOf, onlyKnown, refused } from "./door.js";
-import type { KeyledgerError } from "./errors.js";
+import { KeyledgerError } from "./errors.js";
 import { type Bytes, toBytes } from "./response.js";
 
 /** Where the effect of an operation is. */
@@ -147,13 +147,55 @@ export function taken(fingerprint: Fingerprint): Fingerprint {
   throw refused(`a fingerprint is made of the request, as by Fingerprint.ofJson(request), or is Fingerprint.unchecked(); this is ${kindOf(fingerprint)}`);
 }
 
-/** Every number of JavaScript's is a double. Text has to say so where it is long: `e0` after what looks like an exact integer. */
+/** What two values of JavaScript's have in common that JSON has no words for, it would tell as one. */
 function jsonOf(value: unknown): string {
-  const text = JSON.stringify(value, (_, member: unknown) => {
-    if (typeof member !== "number" || Number.isFinite(member)) return member;
-    throw refused(`${member} is no number of JSON`);
-  });
-  return (text ?? "").replace(/"(?:[^"\\]|\\.)*"|\d{16,}(?![\d.eE])/g, (token) => (token[0] === '"' ? token : `${token}e0`));
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, member: unknown) {
+      return sayable(this[name], member, Array.isArray(this));
+    });
+  } catch (error) {
+    throw error instanceof KeyledgerError ? error : refused(`JSON cannot hold it: ${(error as Error).message}`);
+  }
+  if (text === undefined) throw refused(`${kindOf(value)} is nothing that JSON can hold`);
+  return /\d{16}/.test(text) ? withDoubles(text) : text;
+}
+
+/** What `JSON.stringify` would make `{}`, `null` or nothing of. A member that is undefined is one that is not there. */
+function sayable(before: unknown, member: unknown, isElement: boolean): unknown {
+  const number = member instanceof Number ? Number(member) : member;
+  if (typeof number === "number" && !Number.isFinite(number)) throw refused(`${number} is no number of JSON`);
+  const isInvalidDate = before instanceof Date && member === null;
+  const isNothing = member === undefined && isElement;
+  const isStrange = typeof member === "object" && member !== null && !SAYABLE.has(Object.prototype.toString.call(member));
+  if (isInvalidDate || isNothing || isStrange || ["bigint", "function", "symbol"].includes(typeof member)) {
+    throw refused(`JSON cannot hold ${isInvalidDate ? "an invalid date" : kindOf(member)}`);
+  }
+  return member;
+}
+
+const SAYABLE: ReadonlySet<string> = new Set(["Object", "Array", "Number", "String", "Boolean"].map((name) => `[object ${name}]`));
+
+/** Every number of JavaScript's is a double. Text has to say so where it is long: `e0` after what looks like an exact integer. */
+function withDoubles(text: string): string {
+  let [told, at] = ["", 0];
+  while (at < text.length) {
+    const quote = text.indexOf('"', at);
+    const end = quote < 0 ? text.length : endOfString(text, quote);
+    const between = text.slice(at, quote < 0 ? text.length : quote);
+    told += between.replace(/\d{16,}(?![\d.eE])/g, "$&e0") + (quote < 0 ? "" : text.slice(quote, end));
+    at = end;
+  }
+  return told;
+}
+
+/** Behind the quotation mark that ends the string which begins at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); ; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return end + 1;
+  }
 }
 
 /** A key made of a namespace and parts: equal in every language and on every machine (F6). */

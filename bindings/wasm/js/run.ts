@@ -1,8 +1,9 @@
 import type { Decision } from "./decision.js";
-import { kindOf, refused } from "./door.js";
+import { kindOf, onlyKnown, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
 import type { Effect } from "./operation.js";
+import { RUN_OPTIONS, type RunOptions } from "./options.js";
 import { type Answer, StoredResponse } from "./response.js";
 import { atOnce } from "./telling.js";
 
@@ -40,6 +41,14 @@ interface Settles {
   fail(answer: Answer): Promise<void>;
   release(): Promise<void>;
   park(reason: string): Promise<void>;
+}
+
+/** Said before a key is spent on it. @internal */
+export function checkRun(handler: unknown, options: RunOptions): void {
+  onlyKnown("run", options, RUN_OPTIONS);
+  if (typeof handler !== "function") throw refused(`run takes what runs the operation, a function of the claim; this is ${kindOf(handler)}`);
+  const means: unknown = options.means;
+  if (means !== undefined && typeof means !== "function") throw refused(`means is a function of the error; this is ${kindOf(means)}`);
 }
 
 type Ask = () => Decision<unknown> | Promise<Decision<unknown>>;

@@ -56,8 +56,40 @@ pub(super) fn guarded(glue: &str) -> Result<String> {
     for (before, after) in CHANGES {
         guarded = changed(&guarded, before, after)?;
     }
+    guarded = with_numbers_checked(&guarded)?;
     let (types, code) = guarded.split_once('\n').unwrap_or_default();
-    Ok(format!("{types}\nimport {{ checkWords, noInstance, noModule, noText }} from \"../door.js\";\n{code}"))
+    Ok(format!(
+        "{types}\nimport {{ checkNumber, checkWhole, checkWords, noInstance, noModule, noText }} from \"../door.js\";\n{code}"
+    ))
+}
+
+/// Numbers that name something: a part of one would name another.
+const WHOLE: [&str; 3] = ["after", "fence_number", "id"];
+
+/// JavaScript would make a number of whatever comes. Which arguments are numbers, a comment above each function says.
+fn with_numbers_checked(glue: &str) -> Result<String> {
+    let (mut checked, mut checks, mut functions) = (String::new(), String::new(), 0);
+    for line in glue.lines() {
+        checked += line;
+        checked.push('\n');
+        let told = line.trim_start();
+        if let Some(name) = told.strip_prefix("* @param {number} ") {
+            checks += &check(name, "");
+        } else if let Some(name) = told.strip_prefix("* @param {number | null} [") {
+            let name = name.trim_end_matches(']');
+            checks += &check(name, &format!("if (!isLikeNone({name})) "));
+        } else if !told.starts_with('*') {
+            functions += usize::from(!checks.is_empty());
+            checked += &std::mem::take(&mut checks);
+        }
+    }
+    anyhow::ensure!(functions > 0, "no function of the glue says that it takes a number");
+    Ok(checked)
+}
+
+fn check(name: &str, unless_none: &str) -> String {
+    let check = if WHOLE.contains(&name) { "checkWhole" } else { "checkNumber" };
+    format!("    {unless_none}{check}({name});\n")
 }
 
 fn changed(text: &str, before: &str, after: &str) -> Result<String> {

@@ -1,5 +1,5 @@
 import type { AnyDriver } from "../any.js";
-import { type Names, onlyKnown } from "../door.js";
+import { type Names, checkNumbers, kindOf, noText, onlyKnown, refused } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { telling } from "../telling.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
@@ -63,6 +63,15 @@ export interface DrainOptions {
 /** @internal */
 export const DRIVER_OPTIONS: Names<DriverOptions> = { inFlight: true, onError: true };
 
+/** How it may not work is said at once. @internal */
+export function checkDriver(scope: string, options: DriverOptions): void {
+  if (typeof scope !== "string" || !scope.isWellFormed()) throw noText(scope);
+  onlyKnown("a driver", options, DRIVER_OPTIONS);
+  const { inFlight, onError } = options;
+  checkNumbers("a driver", { inFlight });
+  if (onError !== undefined && typeof onError !== "function") throw refused(`onError is a function; this is ${kindOf(onError)}`);
+}
+
 /** @internal */
 export const DRAIN_OPTIONS: Names<DrainOptions> = { untilMs: true, signal: true, onProgress: true };
 
@@ -100,6 +109,7 @@ export class Driver implements AnyDriver {
   readonly #outbox: Outbox;
   readonly #scope: string;
   readonly #transport: NativeTransport;
+  readonly #sender: Transport;
   readonly #options: DriverOptions;
   #running: AbortController | undefined;
   /** What was started and has not ended: more than one for a moment, where it was started anew. */
@@ -111,9 +121,11 @@ export class Driver implements AnyDriver {
   #patience = new AbortController();
 
   /** @internal */
-  constructor(outbox: Outbox, scope: string, transport: AnyTransport, options: DriverOptions = {}) {
+  constructor(outbox: Outbox, scope: string, transport: Transport, options: DriverOptions = {}) {
+    checkDriver(scope, options);
     this.#outbox = outbox;
     this.#scope = scope;
+    this.#sender = transport;
     this.#transport = adapted(outbox, transport);
     this.#options = options;
   }
@@ -129,7 +141,10 @@ export class Driver implements AnyDriver {
     options.signal?.throwIfAborted();
     const patience = new AbortController();
     const native = this.#native(patient(this.#transport, patience.signal));
-    const drain = async (tell: Tell) => (await native.drain(options.untilMs ?? 0, tell)) as Drained;
+    const drain = async (tell: Tell) => {
+      await this.#regain([options.signal, patience.signal]);
+      return (await native.drain(options.untilMs ?? 0, tell)) as Drained;
+    };
     const drained = untilEnded(options, drain, () => native.stop());
     const giveUp = () => {
       native.stop();
@@ -140,6 +155,19 @@ export class Driver implements AnyDriver {
     } finally {
       native.free();
     }
+  }
+
+  /** Lets a held scope go on where it has other credentials: what a drain counts is not to wait for that. */
+  async #regain(ends: readonly (AbortSignal | undefined)[]): Promise<void> {
+    if (!this.#sender.hasOtherCredentials) return;
+    const { entries } = this.#outbox.page({ scope: this.#scope, state: "held" });
+    if (!entries.some(({ isHeldWithLane }) => isHeldWithLane)) return;
+    const end = within(Infinity, ends);
+    const over = aborted(end.signal);
+    const hasThem = await Promise.race([hasOthers(this.#sender, this.#scope), over.promise.catch(() => false)]);
+    over.stop();
+    end.stop();
+    if (hasThem) await this.#outbox.resume(this.#scope);
   }
 
   /** For alarms: sends what is due, offline too, and says when to be called next (`nextWakeup`). */
@@ -311,14 +339,17 @@ async function patiently(delivery: NativeDelivery, sending: Promise<DeliveryOutc
   }
 }
 
-function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
-  const { send, hasOtherCredentials }: Transport =
-    typeof transport === "function"
-      ? { send: transport }
-      : {
-          send: (delivery) => transport.send(delivery),
-          hasOtherCredentials: (scope) => transport.hasOtherCredentials?.(scope) ?? false,
-        };
+/** Asks a transport. What it throws is told to the console, and is no. */
+async function hasOthers(transport: Transport, scope: string): Promise<boolean> {
+  try {
+    return (await transport.hasOtherCredentials?.(scope)) ?? false;
+  } catch (error) {
+    console.error("keyledger: hasOtherCredentials threw", error);
+    return false;
+  }
+}
+
+function adapted(outbox: Outbox, transport: Transport): NativeTransport {
   /** One question at a time; a yes that comes late resumes the scope itself. */
   let isAsking = false;
   const asked = async (scope: string, answer: Promise<boolean>) => {
@@ -332,9 +363,9 @@ function adapted(outbox: Outbox, transport: AnyTransport): NativeTransport {
     }
   };
   return {
-    send: async (native, patience) => told(native, await sent(send, new Delivery(native, outbox, patience))),
+    send: async (native, patience) => told(native, await sent((delivery) => transport.send(delivery), new Delivery(native, outbox, patience))),
     hasOtherCredentials: (scope) => {
-      const answer = isAsking ? false : (hasOtherCredentials?.(scope) ?? false);
+      const answer = isAsking ? false : (transport.hasOtherCredentials?.(scope) ?? false);
       if (typeof answer === "boolean") return answer;
       void asked(scope, answer);
       return false;

@@ -1,4 +1,4 @@
-import { type Names, onlyKnown } from "../door.js";
+import { type Names, kindOf, onlyKnown, refused } from "../door.js";
 import { fieldsOf, flat } from "../http/answer.js";
 import { joined } from "../joined.js";
 import {
@@ -14,7 +14,7 @@ import {
 import { type Bytes, toBytes } from "../response.js";
 import { within } from "../waiting.js";
 import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
-import { type Transport, nameOf } from "./driver.js";
+import { type AnyTransport, type Transport, nameOf } from "./driver.js";
 import { HttpRequest, type HttpRequestParts, type HttpSettings, KEY_FIELD } from "./http.js";
 import { canTellOnline } from "./network.js";
 
@@ -303,4 +303,13 @@ function mayHaveLeft(error: unknown): boolean {
     code === "ConnectionRefused" ||
     message.includes("client error (Connect)");
   return !isBefore && (cause === undefined || mayHaveLeft(cause));
+}
+
+/** What sends: a transport, its `send` alone, or how a `FetchTransport` sends. @internal */
+export function transportOf(given: AnyTransport | FetchSettings): Transport {
+  if (typeof given === "function") return { send: given };
+  if (typeof given !== "object" || given === null) throw refused(`what sends is a transport, a function or the settings of a FetchTransport; this is ${kindOf(given)}`);
+  if (!("send" in given)) return new FetchTransport(given);
+  if (typeof given.send !== "function") throw refused(`the send of a transport is a function; this is ${kindOf(given.send)}`);
+  return given;
 }

@@ -6,8 +6,9 @@ import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "../native/keyl
 import { type Answer, StoredResponse } from "../response.js";
 import { aborted } from "../waiting.js";
 import { Delivery, Report } from "./delivery.js";
-import { type AnyTransport, DRIVER_OPTIONS, type DrainOptions, type Drained, Driver, type DriverOptions, workOf } from "./driver.js";
+import { type AnyTransport, type DrainOptions, type Drained, Driver, type DriverOptions, workOf } from "./driver.js";
 import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, ENTRY_FILTER, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "./entry.js";
+import { type FetchSettings, transportOf } from "./fetch.js";
 import { type Outgoing, read, stored } from "./http.js";
 import { hasEnded, resultOf } from "./result.js";
 import type { UnderWay } from "./sending.js";
@@ -326,12 +327,11 @@ export class Outbox implements AnyOutbox {
    * await using driver = outbox.driver("user-7", new FetchTransport()).start();
    * ```
    */
-  driver(scope: string, transport: AnyTransport, options?: DriverOptions): Driver {
-    onlyKnown("a driver", options, DRIVER_OPTIONS);
-    return new Driver(this, scope, transport, options);
+  driver(scope: string, transport: AnyTransport | FetchSettings = {}, options?: DriverOptions): Driver {
+    return new Driver(this, scope, transportOf(transport), options);
   }
   /** Sends until nothing is due within `untilMs` from now; what was left, by state. */
-  async drain(scope: string, transport: AnyTransport, options: DrainOptions & DriverOptions = {}): Promise<Drained> {
+  async drain(scope: string, transport: AnyTransport | FetchSettings = {}, options: DrainOptions & DriverOptions = {}): Promise<Drained> {
     const [work, drain] = workOf(options);
     return this.driver(scope, transport, work).drain(drain);
   }

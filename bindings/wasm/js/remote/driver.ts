@@ -1,7 +1,7 @@
 import type { AnyDriver } from "../any.js";
 import { kindOf, onlyKnown, refused } from "../door.js";
 import { KeyledgerError } from "../errors.js";
-import { DRAIN_OPTIONS, DRIVER_OPTIONS, type DrainOptions, type DrainProgress, type Drained, type DriverOptions, STOP_OPTIONS, type StopOptions, untilEnded } from "../outbox/driver.js";
+import { DRAIN_OPTIONS, type DrainOptions, type DrainProgress, type Drained, type DriverOptions, STOP_OPTIONS, type StopOptions, checkDriver, untilEnded } from "../outbox/driver.js";
 import { FETCH_SETTINGS, type FetchSettings, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import { telling } from "../telling.js";
@@ -56,7 +56,7 @@ export class RemoteDriver implements AnyDriver {
     this.#carrier = carrier;
     this.#settings = settings;
     this.#scope = scope;
-    onlyKnown("a driver", options, DRIVER_OPTIONS);
+    checkDriver(scope, options);
     [this.#transport, this.#authorize] = apart(transport);
     this.#options = options;
   }

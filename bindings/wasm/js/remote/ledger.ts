@@ -12,13 +12,12 @@ import {
   type CompactOptions,
   FORGET_OPTIONS,
   type ForgetOptions,
-  RUN_OPTIONS,
   type RunOptions,
 } from "../options.js";
 import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
-import { runDecided } from "../run.js";
+import { checkRun, runDecided } from "../run.js";
 import type { Durability } from "../store.js";
 import type { Batch, Row } from "../transaction.js";
 import { plainChanges } from "./batch.js";
@@ -101,7 +100,7 @@ export class RemoteLedger implements AnyLedger {
     handler: (claim: RemoteClaim) => Promise<Answer> | Answer,
     options: RunOptions = {},
   ): Promise<StoredResponse> {
-    onlyKnown("run", options, RUN_OPTIONS);
+    checkRun(handler, options);
     const { means, ...begin } = options;
     const decision = await this.begin(operation, scope, key, fingerprint, begin);
     return runDecided(decision, handler, () => this.ask(operation, scope, key, fingerprint), means);

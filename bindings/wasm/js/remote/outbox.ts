@@ -1,5 +1,5 @@
 import type { AnyOutbox } from "../any.js";
-import { onlyKnown } from "../door.js";
+import { checkNumber, onlyKnown } from "../door.js";
 import { type DrainOptions, type Drained, type DriverOptions, workOf } from "../outbox/driver.js";
 import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
@@ -115,7 +115,8 @@ export class RemoteOutbox implements AnyOutbox {
     onlyKnown("a wait", options, WAIT_OPTIONS);
     const { timeoutMs = Infinity, signal } = options;
     signal?.throwIfAborted();
-    if (!(timeoutMs >= 0)) throw new KeyledgerError("invalid_argument", `a span of ${Number(timeoutMs)} ms; it must be zero or more`);
+    checkNumber(timeoutMs);
+    if (!(timeoutMs >= 0)) throw new KeyledgerError("invalid_argument", `a span of ${timeoutMs} ms; it must be zero or more`);
     const end = within(timeoutMs, signal);
     try {
       for (let last = -1; ; ) {
