@@ -21,8 +21,7 @@ import { PAGE_BYTES, refuseNoLedger, wrong } from "./whole.js";
 /** How the file is kept from others. */
 export type Locking = "flock" | "none";
 
-const ADVICE =
-  "another process or handle has this ledger open; let one process have it (with cluster or pm2: the primary), or close it there";
+const ADVICE = "let one process have it (with cluster or pm2: the primary), or close it there";
 
 /** How often a path may change under the opener, and how many left-over temporary files are passed over, before giving up. */
 const ATTEMPTS_MAX = 16;
@@ -123,7 +122,7 @@ function made(path: string, locking: Locking): [temporary: string, fd: number] {
     const temporary = join(dirname(path), `.${basename(path)}.${process.pid}-${at}.new`);
     try {
       const fd = openSync(temporary, constants.O_RDWR | constants.O_CREAT | constants.O_EXCL, 0o600);
-      return [temporary, orClosed(fd, () => locked(fd, locking), () => rmSync(temporary, { force: true }))];
+      return [temporary, orClosed(fd, () => locked(fd, locking, temporary), () => rmSync(temporary, { force: true }))];
     } catch (error) {
       if (codeOf(error) !== "EEXIST") throw error instanceof KeyledgerError ? error : unavailable(error, "; its folder must exist: make it first");
     }
@@ -137,7 +136,7 @@ function opened(path: string, locking: Locking): number {
     if (!statOf(path).isFile()) throw wrong(path, "what is there is not a file");
     const fd = orUnavailable(() => openSync(path, constants.O_RDWR));
     const isIt = orClosed(fd, () => {
-      locked(fd, locking);
+      locked(fd, locking, path);
       // It may have been replaced between opening and locking: then the lock is on one that nobody can find.
       if (!isAt(path, fd)) return false;
       refuseUnfinished(path, fd);
@@ -237,11 +236,11 @@ const FORBIDDEN =
   "this process may not run the program flock; let it (Deno: --allow-run=flock --allow-env=NODE_V8_COVERAGE, and all of --allow-run where LD_LIBRARY_PATH or the like is set; Node: --allow-child-process)";
 
 /** Node has no call for it: the program `flock` locks what it inherits, and the lock stays with the open file. */
-function locked(fd: number, locking: Locking): number {
+function locked(fd: number, locking: Locking, path: string): number {
   if (locking === "none") return fd;
   const ran = flock(fd);
   if (ran?.status === 0) return fd;
-  if (ran?.status === 1) throw new KeyledgerError("already_open", ADVICE);
+  if (ran?.status === 1) throw new KeyledgerError("already_open", `another process or handle has ${path} open; ${ADVICE}`);
   const why = `the file cannot be locked: ${whyNot(ran)}, or say locking: "none" if nobody else opens the file`;
   throw new KeyledgerError("unavailable", why);
 }

@@ -10,13 +10,30 @@ import { atOnce } from "./telling.js";
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
 export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknown: string };
 
-/** The handler was not run, and there is no answer to replay (S9). */
+type Refusal = Exclude<Decision, { kind: "acquired" | "replay" }>;
+
+/** What `Refused` says of each: why, or what to do. */
+function wordsFor(decision: Refusal): string {
+  switch (decision.kind) {
+    case "in_progress":
+      return `the same key again in ${decision.retryAfterMs} ms`;
+    case "mismatch":
+      return "this key was used for another request; take a new one for a new operation";
+    case "parked":
+      return `nobody knows whether it happened: ${decision.reason}`;
+    case "gone":
+      return "settled so long ago that its answer is gone";
+  }
+}
+
+/** The handler was not run, and there is no answer to replay (S9). Its message names the decision, and why or when to ask again. */
 export class Refused extends Error {
   override readonly name = "Refused";
-  readonly decision: Exclude<Decision, { kind: "acquired" | "replay" }>;
+  /** What `begin` answered. */
+  readonly decision: Refusal;
 
-  constructor(decision: Exclude<Decision, { kind: "acquired" | "replay" }>) {
-    super(`the operation was not run: ${decision.kind}`);
+  constructor(decision: Refusal) {
+    super(`the operation was not run: ${decision.kind}; ${wordsFor(decision)}`);
     this.decision = decision;
   }
 }
@@ -24,6 +41,7 @@ export class Refused extends Error {
 /** An earlier run ended in a final no; `response` is the answer that was given then. */
 export class ReplayedFailure extends Error {
   override readonly name = "ReplayedFailure";
+  /** The answer that was given then. */
   readonly response: StoredResponse;
 
   constructor(response: StoredResponse) {

@@ -1,3 +1,4 @@
+import { kindOf, refused } from "./door.js";
 import { type Delivery, DeliveryOutcome } from "./outbox/delivery.js";
 import type { Transport } from "./outbox/driver.js";
 import type { Clock } from "./store.js";
@@ -10,7 +11,9 @@ export class ManualClock implements Clock {
   #wallMs: number;
   #monotonicMs = 1;
 
+  /** @param wallMs Milliseconds since 1970-01-01 UTC. Throws `invalid_argument` for what is no number. */
   constructor(wallMs: number) {
+    if (!Number.isFinite(wallMs)) throw refused(`a ManualClock begins at milliseconds since 1970, as Date.now() tells them; this is ${kindOf(wallMs)}`);
     this.#wallMs = wallMs;
   }
   wallMs(): number {

@@ -71,7 +71,7 @@ pub enum RequestError {
     OwnKey(String),
     /// A field that carries credentials, which are not stored (O14).
     #[error(
-        "the field {0} carries credentials, which are not stored; give it at each send, by what HttpTransport calls authorize"
+        "the field {0} carries credentials, which are not stored; give it at each send, by the transport's `authorize`"
     )]
     Credentials(String),
     /// What is no name of a field.
@@ -95,7 +95,7 @@ pub enum RequestError {
     Url,
     /// An address with a user's name or password, which are credentials too (O14).
     #[error(
-        "the address has user information before its host; take it out, and give credentials at each send, by what HttpTransport calls authorize"
+        "the address has user information before its host; take it out, and give credentials at each send, by the transport's `authorize`"
     )]
     UserInformation,
     /// A key that cannot stand in the field, quoted.

@@ -76,6 +76,28 @@ export interface RouteSettings extends Members {
   stream?: boolean;
 }
 
+const SETTINGS: Names<RouteSettings & { operation: unknown; effect: unknown }> = {
+  key: true,
+  operation: true,
+  effect: true,
+  leaseMs: true,
+  retentionMs: true,
+  tombstoneMs: true,
+  waitMs: true,
+  methods: true,
+  otherMethods: true,
+  leaveOut: true,
+  only: true,
+  statuses: true,
+  documentation: true,
+  notKept: true,
+  keep: true,
+  redact: true,
+  maxBodyBytes: true,
+  maxRequestBytes: true,
+  stream: true,
+};
+
 /** How a route's operation is named: declared, with one name on whatever path, or by method and path. */
 export type RouteOperation = { operation: Operation; effect?: undefined } | { effect: Effect; operation?: undefined };
 
@@ -103,6 +125,7 @@ function shown([status, fields, body, length, sha256]: NativeStored): HttpStored
 
 /** @internal */
 export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unknown) => void): NativeRoute {
+  onlyKnown("a route", given, SETTINGS);
   const { key, operation, effect, keep, redact, ...rest } = given;
   if (key !== "required" && key !== "optional") throw new TypeError(`key is "required" or "optional", and not ${String(key)}`);
   const hooks = {

@@ -41,8 +41,25 @@ export interface OutboxSettings {
 
 const LANE: Names<Extract<Lane, { isOrdered: true }>> = { name: true, isOrdered: true, onStuckHead: true };
 
-/** As the native half takes them; it knows the names of the numbers. @internal */
-export function wordsOf({ lanes = [], backoff, retryBudget, bounds, ...numbers }: OutboxSettings): unknown[][] {
+const SETTINGS: Names<OutboxSettings> = {
+  lanes: true,
+  leaseMs: true,
+  backoff: true,
+  maxTries: true,
+  maxAgeMs: true,
+  resendWindowMs: true,
+  purposeRetentionMs: true,
+  retentionMs: true,
+  retryAfterMaxMs: true,
+  retryBudget: true,
+  bounds: true,
+  maxRequestBytes: true,
+};
+
+/** As the native half takes them. @internal */
+export function wordsOf(settings: OutboxSettings): unknown[][] {
+  onlyKnown("an outbox", settings, SETTINGS);
+  const { lanes = [], backoff, retryBudget, bounds, ...numbers } = settings;
   for (const lane of lanes) {
     onlyKnown("a lane", lane, LANE);
     checkName(lane.name);

@@ -131,3 +131,18 @@ test("an outcome that cannot be stored is parked: its handler does not run again
       assert.equal(runs, 1);
     }
   }));
+
+test("a refusal names its decision, and when to ask again, why it is held or what to do with the key (S9)", (t) =>
+  both(t, async (ledger, where) => {
+    const told = (key, fingerprint) => ledger.run(charge, where, key, fingerprint, () => assert.fail("it is not to run")).catch((error) => [error.decision?.kind, error.message]);
+    const { claim } = await ledger.begin(charge, where, "held", Fingerprint.ofJson(1));
+    const [kind, message] = await told("held", Fingerprint.ofJson(1));
+    assert.equal(kind, "in_progress");
+    assert.match(message, /^the operation was not run: in_progress; the same key again in \d+ ms$/);
+    assert.match((await told("held", Fingerprint.ofJson(2)))[1], /: mismatch; this key was used for another request; take a new one/);
+    await claim.park("ask the bank");
+    assert.match((await told("held", Fingerprint.ofJson(1)))[1], /: parked; nobody knows whether it happened: ask the bank$/);
+    const gone = Operation.repeatable("charge", { retentionMs: 0 });
+    await (await ledger.begin(gone, where, "gone", unchecked())).claim.complete("");
+    assert.match((await told("gone", unchecked()))[1], /: gone; settled so long ago that its answer is gone$/);
+  }));

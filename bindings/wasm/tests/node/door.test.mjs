@@ -137,10 +137,12 @@ test("a setting that there is none of is refused by its name, wherever settings 
       [{ retryBudget: { retries: 1, refilMs: 1 } }, "refilMs"],
       [{ bounds: { entries: 1, byte: 1 } }, "byte"],
     ]) await assert.rejects(called(async () => (await ledger.outbox(settings).stats())), none(name));
-    await assert.rejects(called(async () => (await ledger.outbox({ maxTry: 1 }).stats())), refused(/an outbox has no setting maxTry/));
+    await assert.rejects(called(async () => (await ledger.outbox({ maxTry: 1 }).stats())), none("maxTry"));
     await assert.rejects(called(() => outbox.enqueue({ method: "POST", url, data: {} }, { scope: "u", operation: "o" })), none("data"));
   });
   const { remote, direct } = across(t);
+  const route = { ledger: direct, key: "required", effect: "repeatable", scope: () => "t" };
+  assert.throws(() => idempotent(() => new Response(), { ...route, leasems: 5 }), none("leasems"));
   for (const settings of [{ waitMs: 5 }, { signal: AbortSignal.timeout(1) }]) assert.throws(() => direct.beginSync(charge, "t", "k", unchecked(), settings), none(Object.keys(settings)[0]));
   assert.throws(() => direct.outbox().changesSync({ signal: 1 }).next(), none("signal"));
   assert.throws(() => Fingerprint.ofJson({}, { leaveout: ["/a"] }), none("leaveout"));
@@ -165,6 +167,11 @@ test("an operation that there cannot be is refused where it is declared, in ever
     assert.equal(declare("o", { leaseMs: 1, retentionMs: 0, tombstoneMs: Infinity, rememberedForMs: 0, maxAttempts: 1 }).leaseMs, 1);
   }
   assert.throws(() => new Operation("o", "twice"), refused(/an effect is one of in_ledger, repeatable, at_most_once; not twice/));
+});
+
+test("a clock of tests that begins at no number is refused where it is made", () => {
+  for (const none of [undefined, null, new Date(), "0", NaN]) assert.throws(() => new kit.ManualClock(none), refused(/^a ManualClock begins at milliseconds since 1970/));
+  assert.equal(new kit.ManualClock(-1).wallMs(), -1);
 });
 
 test("a file that cannot be opened says what to do about it", () => {

@@ -37,6 +37,7 @@ for (const [who, ask] of Object.entries(told)) {
     const refused = await ask(path);
     assert.equal(refused.code, "already_open");
     assert.match(refused.message, /cluster or pm2: the primary/);
+    assert.ok(refused.message.includes(path));
     await ledger.close();
     assert.deepEqual(await ask(path), { code: "opened" });
   });
