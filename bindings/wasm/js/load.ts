@@ -20,10 +20,19 @@ export function load(module?: InitInput): Promise<void> {
 /** What browsers say where a Content-Security-Policy lets no WebAssembly be compiled. */
 const OF_POLICY = /unsafe-eval|Content.Security.Policy|\bCSP\b/i;
 
+/** What they say of something else that came in its place: a server's page, mostly. */
+const OF_ANOTHER = /magic (?:word|number)|doesn't start with/;
+
+/** What to do where Vite has moved the package's script, and neither worker nor module. @internal */
+export const FOR_VITE = 'in development Vite 6 and 7 want optimizeDeps: { exclude: ["keyledger"] }';
+
 function notLoaded(error: unknown): KeyledgerError {
   const why = error instanceof Error ? error.message : String(error);
-  const advice = OF_POLICY.test(why)
-    ? "the Content-Security-Policy has to say script-src 'wasm-unsafe-eval'"
-    : "serve keyledger_bg.wasm beside the script, or say where it is (keyledger/wasm)";
-  return new KeyledgerError("unavailable", `the WebAssembly module cannot be loaded; ${advice}: ${why}`);
+  return new KeyledgerError("unavailable", `the WebAssembly module cannot be loaded; ${adviceOn(why)}: ${why}`);
+}
+
+function adviceOn(why: string): string {
+  if (OF_POLICY.test(why)) return "the Content-Security-Policy has to say script-src 'wasm-unsafe-eval'";
+  const advice = "serve keyledger_bg.wasm beside the script, or say where it is (keyledger/wasm)";
+  return OF_ANOTHER.test(why) ? `something else came in its place: ${advice}; ${FOR_VITE}` : advice;
 }

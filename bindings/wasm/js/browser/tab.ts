@@ -1,11 +1,12 @@
 import { KeyledgerError } from "../errors.js";
+import { FOR_VITE } from "../load.js";
 import { Calling } from "../remote/calling.js";
 import { errorOf } from "../remote/plain.js";
 import type { Durability } from "../store.js";
 import type { FromPage, Opening, ToPage } from "./messages.js";
 
 /** A worker that has no script says nothing of why. */
-const UNFOUND = "its script was not found, or the Content-Security-Policy (worker-src) lets none run; `worker` starts that of keyledger/browser-worker";
+const UNFOUND = `its script was not found, or the Content-Security-Policy (worker-src) lets none run; \`worker\` starts that of keyledger/browser-worker, and ${FOR_VITE}`;
 
 /** Starts a page's side of its worker. The ledger is open when the promise is kept. */
 export async function openTab(

@@ -32,6 +32,7 @@ const server = await serve({
   "/tests/browser/no-worker.html": under("worker-src 'none'"),
   "/service.mjs": typed("text/javascript", SERVICE),
   "/own.mjs": typed("text/javascript", OWN),
+  "/page.wasm": typed("text/html", "<!doctype html>"),
   "/elsewhere/module.wasm": (request, response) => {
     fetched += 1;
     typed("application/wasm", readFileSync(join(INSTALLED, "dist/native/keyledger_bg.wasm")))(request, response);
@@ -81,6 +82,7 @@ test("a service worker has no ledger, and is told where one is", LIMIT, async (t
 test("the module can be elsewhere, for the page and its worker; where it is not, that is said, and the next try is a new one", LIMIT, async (t) => {
   const page = await opened(t);
   says(await refusal(page, { module: "/nowhere.wasm" }), /say where it is \(keyledger\/wasm\)/);
+  says(await refusal(page, { module: "/page.wasm" }), /something else came in its place: .*optimizeDeps: \{ exclude: \["keyledger"\] \}/);
   assert.equal(await refusal(page, { module: "/elsewhere/module.wasm" }), "open");
   assert.equal(fetched, 2);
 });
@@ -90,7 +92,7 @@ test("a worker whose script is not there is told of", LIMIT, async (t) => {
   const told = await page.evaluate(() =>
     tab.keyledger.Ledger.open("shop", { worker: () => new Worker("/nowhere.js", { type: "module" }) }).catch(({ code, message }) => [code, message]),
   );
-  says(told, /its script was not found/);
+  says(told, /its script was not found.*optimizeDeps: \{ exclude: \["keyledger"\] \}/);
 });
 
 test("the second worker of one's own is told that all tabs have a ledger otherwise", LIMIT, async (t) => {

@@ -12,6 +12,7 @@ import { GUIDE, blocksOf } from "../node/texts.mjs";
 const PLACE = process.env.KEYLEDGER_PACKAGING;
 const TARBALL = process.env.KEYLEDGER_TARBALL;
 
+const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const TSC = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
 const LINES = `
@@ -102,6 +103,34 @@ test("Vite, for browsers", () => {
   run(folder, tool("vite"), ["build"]);
   const [bundle] = readdirSync(join(folder, "dist/assets")).filter((name) => name.endsWith(".js"));
   assert.equal(served(folder, join("dist/assets", bundle)), IN_MEMORY);
+});
+
+/** Whether Vite's server for development has the worker of all tabs where a page looks for it. */
+async function servesWorker(folder, vite, optimizeDeps) {
+  const { createServer } = await import(pathToFileURL(join(PLACE, "node_modules", vite, "dist/node/index.js")).href);
+  const settings = { root: folder, configFile: false, logLevel: "silent", cacheDir: "cache", optimizeDeps: { ...optimizeDeps, force: true } };
+  const server = await createServer({ ...settings, server: { host: "127.0.0.1", port: 0, ws: false } });
+  try {
+    await server.listen();
+    const at = (path, base = server.resolvedUrls.local[0]) => new URL(path, base).href;
+    const read = async (url) => {
+      const answer = await fetch(url);
+      return answer.ok ? answer.text() : "";
+    };
+    const script = at(/"([^"]*keyledger[^"]*)"/.exec(await read(at("main.js")))[1]);
+    const worker = await read(at(/new Worker\([^"']*new URL\([^"']*["']([^"']+)/.exec(await read(script))[1], script));
+    return /\bonmessage = /.test(worker);
+  } finally {
+    await server.close();
+  }
+}
+
+test("Vite, while developing: 8 finds the worker, and 7 where the package is not optimized, as the README has it", async () => {
+  const [, words] = /`optimizeDeps: \{ exclude: (\[.*?\]) \}`/.exec(README);
+  const folder = project("vite-dev", { "main.js": 'import { Ledger } from "keyledger";\nawait Ledger.open("shop");', "index.html": '<script type="module" src="./main.js"></script>' });
+  assert.ok(await servesWorker(folder, "vite", {}));
+  assert.ok(await servesWorker(folder, "vite-7", { exclude: JSON.parse(words) }));
+  assert.ok(!(await servesWorker(folder, "vite-7", {})), "the README says too much");
 });
 
 test("Vite, for a worker of one's own, in the form that it has workers in by default", () => {
