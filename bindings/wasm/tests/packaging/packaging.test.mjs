@@ -188,6 +188,30 @@ test("webpack, for browsers", () => {
   assert.equal(served(folder, "out/main.js"), IN_MEMORY);
 });
 
+test("Express, with the guide's lines for Node's server: mounted routers are two operations, and behind express.json() nothing runs (H17)", () => {
+  const { code } = blocksOf(GUIDE).find(({ code }) => code.includes("function listener("));
+  const [lines] = code.split("\nconst ledger");
+  const program = `${lines}
+    import express from "express";
+    const handler = idempotent((request) => new Response(new URL(request.url).pathname), { ledger: await Ledger.inMemory(), key: "required", effect: "repeatable", scope: () => "ann" });
+    const app = express();
+    for (const name of ["a", "b"]) app.use("/" + name, express.Router().post("/charges", listener(handler)));
+    app.post("/late", express.json(), listener(handler));
+    const server = app.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    for (const path of ["/a/charges", "/b/charges", "/a/charges", "/late"]) {
+      const headers = { "idempotency-key": '"key-1"', "content-type": "application/json" };
+      const response = await fetch("http://127.0.0.1:" + server.address().port + path, { method: "POST", headers, body: "{}" });
+      const text = await response.text();
+      console.log(response.status, response.headers.get("idempotent-replayed"), response.ok ? text : JSON.parse(text).type.split("#")[1]);
+    }
+    server.close();
+    server.closeAllConnections();
+  `;
+  const told = run(project("express", { "main.js": program }), process.execPath, ["main.js"]);
+  assert.equal(told, "200 null /a/charges\n200 null /b/charges\n200 true /a/charges\n500 null body-consumed\n");
+});
+
 test("workerd, with the module as an import", () => {
   const worker = PROGRAM.replace(LINES, `export default { async test() {${LINES}} };`);
   const config = `
