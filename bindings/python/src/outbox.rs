@@ -299,6 +299,19 @@ impl PyOutbox {
         self.call_async(py, |outbox| outbox.resume_async(&scope), answers::resumed)
     }
 
+    /// The network is back: what waits in the scope because no answer came is due within the first backoff (O6). How many entries
+    /// are due earlier now.
+    fn online(&self, py: Python<'_>, scope: Text) -> PyResult<Py<PyAny>> {
+        let scope = scope.scope()?;
+        self.call(py, |outbox| outbox.online(&scope), answers::count)
+    }
+
+    /// `online` as a future of asyncio.
+    fn online_async<'py>(&self, py: Python<'py>, scope: Text) -> PyResult<Bound<'py, PyAny>> {
+        let scope = scope.scope()?;
+        self.call_async(py, |outbox| outbox.online_async(&scope), answers::count)
+    }
+
     /// One held entry is due again (O8). Raises `WrongState` for an entry that is not held.
     fn resume_entry(&self, py: Python<'_>, id: Named) -> PyResult<Py<PyAny>> {
         self.call(py, |outbox| outbox.resume_entry(id.0), answers::entry)

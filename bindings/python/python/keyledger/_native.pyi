@@ -1549,6 +1549,8 @@ class DeliveryOutcome:
         """A retry after a try that certainly took no effect: no byte left, or it was turned away."""
     def not_counted(self) -> DeliveryOutcome:
         """A retry that does not count as a try: the server asks for the same key later."""
+    def unanswered(self) -> DeliveryOutcome:
+        """A retry because no answer came, whether or not the request has arrived: `Outbox.online` has it tried soon."""
     def not_before(self, span: _Span) -> DeliveryOutcome:
         """Not before `span` (seconds, or a timedelta) has passed, up to the outbox's maximum."""
     def pausing_lane(self) -> DeliveryOutcome:
@@ -1921,6 +1923,12 @@ class Outbox:
         """There are other credentials: everything of the scope that is held with its lane is due again (O8)."""
     def resume_async(self, scope: str) -> Future[Resumed]:
         """`resume` as a future of asyncio."""
+    def online(self, scope: str) -> int:
+        """The network is back: what waits in the scope because no answer came is due within the first backoff (O6). How many
+        entries are due earlier now.
+        """
+    def online_async(self, scope: str) -> Future[int]:
+        """`online` as a future of asyncio."""
     def resume_entry(self, id: int | Entry) -> Entry:  # noqa: A002
         """One held entry is due again (O8). Raises `WrongState` for an entry that is not held."""
     def resume_entry_async(self, id: int | Entry) -> Future[Entry]:  # noqa: A002

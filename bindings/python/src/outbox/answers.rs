@@ -91,6 +91,10 @@ pub(super) fn resumed(py: Python<'_>, _: &Outbox, Resumed { lanes, entries }: Re
     object(py, PyResumed { lanes, entries })
 }
 
+pub(super) fn count(py: Python<'_>, _: &Outbox, count: u64) -> PyResult<Py<PyAny>> {
+    Ok(count.into_pyobject(py)?.into_any().unbind())
+}
+
 #[expect(clippy::unnecessary_wraps, reason = "one of the functions that tell an answer")]
 pub(super) fn nothing(py: Python<'_>, _: &Outbox, (): ()) -> PyResult<Py<PyAny>> {
     Ok(py.None())

@@ -73,6 +73,11 @@ impl PyOutcome {
         Self(self.0.clone().not_counted())
     }
 
+    /// A retry because no answer came, whether or not the request has arrived: `Outbox.online` has it tried soon.
+    fn unanswered(&self) -> Self {
+        Self(self.0.clone().unanswered())
+    }
+
     /// Not before `span` (seconds, or a timedelta) has passed, up to the outbox's maximum.
     fn not_before(&self, span: Span) -> PyResult<Self> {
         Ok(Self(self.0.clone().not_before(span.of("span")?)))

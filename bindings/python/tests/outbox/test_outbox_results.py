@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from stage import Program, outbox_of
 
-from keyledger import Outbox, _native, errors
+from keyledger import Outbox, _native, errors, in_memory
 from keyledger._native import Delivery, DeliveryOutcome, Enqueue, Entry, Fingerprint, Lane
+from keyledger.testing import ManualClock
 
 
 def yes(delivery: Delivery) -> DeliveryOutcome:
@@ -245,3 +246,32 @@ def test_o13_the_next_process_has_the_outcome_too(tmp_path: Path) -> None:
     code, out, err = Program(NEXT_PROCESS, path, entry.id).end()
     assert (code, out) == (0, "done\n"), err
     assert Outbox(_native.Ledger(path)).wait(entry.id, 0).state == "answered"
+
+
+@pytest.mark.parametrize(("is_unanswered", "brought_forward"), [(True, 1), (False, 0)])
+def test_o6_what_got_no_answer_is_due_soon_when_the_network_is_back(is_unanswered: bool, brought_forward: int) -> None:
+    clock = ManualClock()
+    with in_memory(clock=clock) as ledger:
+        outbox = Outbox(ledger, backoff=(1, 3600, 3600), max_tries=1000)
+        entry = put(outbox)
+        outcome = DeliveryOutcome.retry("no answer")
+
+        def waits_ms() -> int:
+            due = outbox.get(entry).due_at_ms  # type: ignore[union-attr]
+            assert due is not None
+            return due - clock.wall_ms
+
+        # A wait is drawn from an hour: a long one comes.
+        while waits_ms() < 10_000:
+            clock.advance(10)
+            for delivery in outbox.lease_due("user"):
+                delivery.settle(outcome.unanswered() if is_unanswered else outcome)
+        before = waits_ms()
+        assert outbox.online("somebody else") == 0
+        assert asyncio.run(_online(outbox)) == brought_forward
+        assert (waits_ms() <= 1000) is bool(brought_forward)
+        assert brought_forward or waits_ms() == before
+
+
+async def _online(outbox: Outbox) -> int:
+    return await outbox.online_async("user")
