@@ -146,6 +146,7 @@ export class Claim implements AnyClaim {
       return value;
     });
   }
+  /** `step`, done when it returns. */
   stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
     const recorded = this.#native.recordedStep(name) as Uint8Array | null;
     if (recorded !== null) return recorded;
@@ -157,6 +158,7 @@ export class Claim implements AnyClaim {
     const bytes = doneBytes(value);
     await this.#turns.call(() => this.#native.recordStep(name, bytes));
   }
+  /** `recordStep`, done when it returns. */
   recordStepSync(name: string, value: Bytes): void {
     this.#native.recordStepSync(name, doneBytes(value));
   }
@@ -166,6 +168,7 @@ export class Claim implements AnyClaim {
     const told = await this.#turns.settle(() => this.#native.completeWith(Transaction.answering(f)));
     return StoredResponse.ofNative(told as NativeResponse);
   }
+  /** `completeWith`, done when it returns. */
   completeWithSync(f: (tx: Transaction) => Answer): StoredResponse {
     return StoredResponse.ofNative(this.#native.completeWithSync(Transaction.answering(f)) as NativeResponse);
   }

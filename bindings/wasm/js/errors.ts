@@ -38,6 +38,7 @@ export type ErrorCode =
 /** A call that could not be answered. Decisions of `begin` are answers, not errors. */
 export class KeyledgerError extends Error {
   override readonly name = "KeyledgerError";
+  /** What to decide by: the same in every language. */
   readonly code: ErrorCode;
   /** The entry that is in the way of a conflict, or that has no yes for its result. */
   readonly entry: EntryView | undefined;

@@ -112,6 +112,7 @@ export class LedgerHandle implements AnyLedger {
   async beginMany(begins: readonly Begin[]): Promise<Decision[]> {
     return ((await this.#native.beginMany(begins.map(oneOfMany))) as unknown[]).map(decided);
   }
+  /** `beginMany`, done when it returns. */
   beginManySync(begins: readonly Begin[]): Decision[] {
     return (this.#native.beginManySync(begins.map(oneOfMany)) as unknown[]).map(decided);
   }
@@ -175,12 +176,14 @@ export class LedgerHandle implements AnyLedger {
   async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
     this.settleSync(id, fence, verb, with_);
   }
+  /** `heartbeat`, done when it returns. */
   heartbeatSync(id: KeyId, fence: number, leaseMs: number): void {
     this.#native.heartbeatSync(id.scope, id.operation, id.key, fence, leaseMs);
   }
   async heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
     this.heartbeatSync(id, fence, leaseMs);
   }
+  /** `recordStep`, done when it returns. */
   recordStepSync(id: KeyId, fence: number, name: string, value: Bytes): void {
     this.#native.recordStepSync(id.scope, id.operation, id.key, fence, name, toBytes(value));
   }
@@ -212,6 +215,7 @@ export class LedgerHandle implements AnyLedger {
     return this.resolveManySync(filter, resolution, who, note);
   }
 
+  /** `forget`, done when it returns. */
   forgetSync(id: KeyId, options: ForgetOptions = {}): Forgotten {
     onlyKnown("forget", options, FORGET_OPTIONS);
     return this.#native.forgetSync(id.scope, id.operation, id.key, options.evenIfUnknown ?? false) as Forgotten;
@@ -219,6 +223,7 @@ export class LedgerHandle implements AnyLedger {
   async forget(id: KeyId, options?: ForgetOptions): Promise<Forgotten> {
     return this.forgetSync(id, options);
   }
+  /** `forgetScope`, done when it returns. */
   forgetScopeSync(scope: string, options: ForgetOptions = {}): Forgotten {
     onlyKnown("forgetScope", options, FORGET_OPTIONS);
     return this.#native.forgetScopeSync(scope, options.evenIfUnknown ?? false) as Forgotten;
@@ -226,18 +231,21 @@ export class LedgerHandle implements AnyLedger {
   async forgetScope(scope: string, options?: ForgetOptions): Promise<Forgotten> {
     return this.forgetScopeSync(scope, options);
   }
+  /** `sweep`, done when it returns. */
   sweepSync(limit: number): Swept {
     return this.#native.sweepSync(limit) as Swept;
   }
   async sweep(limit: number): Promise<Swept> {
     return (await this.#native.sweep(limit)) as Swept;
   }
+  /** `stats`, done when it returns. */
   statsSync(): Stats {
     return this.#native.stats() as Stats;
   }
   async stats(): Promise<Stats> {
     return this.statsSync();
   }
+  /** `check`, done when it returns. */
   checkSync(): FileCheck {
     return this.#native.check() as FileCheck;
   }
@@ -257,21 +265,25 @@ export class LedgerHandle implements AnyLedger {
   async transaction<T>(f: (tx: Transaction) => AtOnce<T>): Promise<T> {
     return (await this.#native.transaction(Transaction.plain(f))) as T;
   }
+  /** `transaction`, done when it returns. */
   transactionSync<T>(f: (tx: Transaction) => AtOnce<T>): T {
     return this.#native.transactionSync(Transaction.plain(f)) as T;
   }
   async apply(batch: Batch): Promise<void> {
     await this.#native.apply(batch.native);
   }
+  /** `apply`, done when it returns. */
   applySync(batch: Batch): void {
     this.#native.applySync(batch.native);
   }
+  /** `get`, done when it returns. */
   getSync(table: string, key: Bytes): Uint8Array | null {
     return this.#native.get(table, toBytes(key)) as Uint8Array | null;
   }
   async get(table: string, key: Bytes): Promise<Uint8Array | null> {
     return this.getSync(table, key);
   }
+  /** `scan`, done when it returns. */
   scanSync(table: string, range: { from?: Bytes; to?: Bytes | null; limit: number }): Row[] {
     checkRange(range);
     const to = range.to == null ? undefined : toBytes(range.to);
@@ -301,13 +313,16 @@ export class LedgerHandle implements AnyLedger {
     return this.#store.snapshot();
   }
 
+  /** Lets go of the file and its lock until `resume`; calls throw `suspended`. Claims that are on disk stay, and their leases run on (P6). */
   suspend(): void {
     this.#native.suspend();
   }
+  /** Takes file and lock again after `suspend`. */
   async resume(): Promise<void> {
     await this.#store.openLater();
     this.#native.resume();
   }
+  /** `resume`, done when it returns. */
   resumeSync(): void {
     this.#store.open();
     this.#native.resume();

@@ -8,10 +8,15 @@ export type Effect = "in_ledger" | "repeatable" | "at_most_once";
 
 /** What an operation is declared with, besides its name and effect. Absent: the contract's defaults. */
 export interface OperationSettings {
+  /** How long a claim lasts without a heartbeat, and so how long a key stays in progress once its owner was killed. Absent: 30 s. */
   leaseMs?: number;
+  /** How long an answer is told again. Absent: 24 h. */
   retentionMs?: number;
+  /** How long after that it is remembered that it was done: the decision is `gone`, and nothing runs. Absent: 7 days. */
   tombstoneMs?: number;
+  /** Repeatable: how long whoever is called knows a derived key. An attempt whose lease would end later is not granted: the key is parked (E4). Absent: 24 h. */
   rememberedForMs?: number;
+  /** Repeatable: how often the operation is granted before its key is parked (E4). Absent: 20. */
   maxAttempts?: number;
 }
 
@@ -22,7 +27,9 @@ const SETTINGS: Names<OperationSettings> = { leaseMs: true, retentionMs: true, t
  * before its module is loaded, some of them only at its first use.
  */
 export class Operation {
+  /** What it is called, in every process that does it. */
   readonly name: string;
+  /** Where its effect is, which decides what becomes of a key whose owner was lost. */
   readonly effect: Effect;
   /** @internal */
   readonly settings: OperationSettings;
@@ -42,12 +49,24 @@ export class Operation {
     }
   }
 
+  /**
+   * All that it does is rows of this ledger, stored by `completeWith` or `completeBatch` in one commit with the answer. It runs again when its owner was lost or it raised an error:
+   * nothing was stored. A transaction in another database is not this.
+   */
   static inLedger(name: string, settings?: OperationSettings): Operation {
     return new Operation(name, "in_ledger", settings);
   }
+  /**
+   * What it does is elsewhere, and whoever does it takes a key (`claim.deriveKey`) and does nothing twice under one key. It runs again, under the same derived keys,
+   * when its owner was lost or it raised an error; parked where that is too late, or too often (E4).
+   */
   static repeatable(name: string, settings?: OperationSettings): Operation {
     return new Operation(name, "repeatable", settings);
   }
+  /**
+   * What it does is elsewhere, and nobody there tells a repetition (mail, an old API). When its owner was lost or it raised an error, its key is parked, until somebody finds
+   * out what happened.
+   */
   static atMostOnce(name: string, settings?: OperationSettings): Operation {
     return new Operation(name, "at_most_once", settings);
   }
@@ -81,7 +100,9 @@ export function declared(operation: Operation): Operation {
 
 /** Which members of a JSON body count, as JSON pointers (F4). */
 export interface Members {
+  /** Those that do not count: whatever differs in them is the same request. */
   leaveOut?: string[];
+  /** The only ones that count. */
   only?: string[];
 }
 
@@ -107,6 +128,7 @@ export class Fingerprint {
     this.native = native;
   }
 
+  /** Nothing is compared: every request under the key is taken for the first one, and told its answer. */
   static unchecked(): Fingerprint {
     return new Fingerprint(NativeFingerprint.unchecked());
   }
@@ -205,8 +227,11 @@ export function deriveKey(namespace: string, ...parts: Bytes[]): string {
 
 /** Whose record it is. */
 export interface KeyId {
+  /** Whose key it is. */
   readonly scope: string;
+  /** The name of the operation. */
   readonly operation: string;
+  /** The key. */
   readonly key: string;
 }
 

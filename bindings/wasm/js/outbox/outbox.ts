@@ -96,6 +96,7 @@ export class Outbox implements AnyOutbox {
     const asked = many.map(([, wishes], at) => this.asked(requests[at] as Outgoing, wishes));
     return ((await this.native.enqueueMany(false, asked)) as unknown[]).map((one) => this.#enqueued(one));
   }
+  /** `enqueueMany`, done when it returns. */
   enqueueManySync(many: readonly [request: Outgoing, wishes: Wishes][]): Enqueued[] {
     const asked = many.map(([request, wishes]) => this.asked(request, wishes));
     return (this.native.enqueueMany(true, asked) as unknown[]).map((one) => this.#enqueued(one));
@@ -134,6 +135,7 @@ export class Outbox implements AnyOutbox {
   async leaseDue(scope: string, limit = 10): Promise<Delivery[]> {
     return this.#deliveries(await this.native.leaseDue(false, scope, limit));
   }
+  /** `leaseDue`, done when it returns. */
   leaseDueSync(scope: string, limit = 10): Delivery[] {
     return this.#deliveries(this.native.leaseDue(true, scope, limit));
   }
@@ -141,6 +143,7 @@ export class Outbox implements AnyOutbox {
   async settle(report: Report): Promise<void> {
     await this.native.settle(false, report.native);
   }
+  /** `settle`, done when it returns. */
   settleSync(report: Report): void {
     this.native.settle(true, report.native);
   }
@@ -148,6 +151,7 @@ export class Outbox implements AnyOutbox {
   async settleAndLease(reports: readonly Report[], scope: string, limit = 10): Promise<Turn> {
     return this.#turned(await this.native.settleAndLease(false, copies(reports), scope, limit));
   }
+  /** `settleAndLease`, done when it returns. */
   settleAndLeaseSync(reports: readonly Report[], scope: string, limit = 10): Turn {
     return this.#turned(this.native.settleAndLease(true, copies(reports), scope, limit));
   }
@@ -186,6 +190,7 @@ export class Outbox implements AnyOutbox {
       after = page.next;
     }
   }
+  /** Entries by filter, oldest first, page by page. */
   async *list(filter?: EntryFilter): AsyncGenerator<Entry, void, void> {
     yield* this.listSync(filter);
   }
@@ -274,6 +279,7 @@ export class Outbox implements AnyOutbox {
   async cancel(id: number): Promise<Cancel> {
     return this.#cancelled(await this.native.cancel(false, id));
   }
+  /** `cancel`, done when it returns. */
   cancelSync(id: number): Cancel {
     return this.#cancelled(this.native.cancel(true, id));
   }
@@ -285,6 +291,7 @@ export class Outbox implements AnyOutbox {
   async resume(scope: string): Promise<Resumed> {
     return (await this.native.resume(false, scope)) as Resumed;
   }
+  /** `resume`, done when it returns. */
   resumeSync(scope: string): Resumed {
     return this.native.resume(true, scope) as Resumed;
   }
@@ -292,6 +299,7 @@ export class Outbox implements AnyOutbox {
   async resumeEntry(id: number): Promise<Entry> {
     return this.#entry(this.native.resumeEntry(false, id));
   }
+  /** `resumeEntry`, done when it returns. */
   resumeEntrySync(id: number): Entry {
     return this.#shown(this.native.resumeEntry(true, id));
   }
@@ -299,6 +307,7 @@ export class Outbox implements AnyOutbox {
   async requeue(id: number): Promise<Entry> {
     return this.#entry(this.native.requeue(false, id));
   }
+  /** `requeue`, done when it returns. */
   requeueSync(id: number): Entry {
     return this.#shown(this.native.requeue(true, id));
   }
@@ -306,6 +315,7 @@ export class Outbox implements AnyOutbox {
   async dismiss(id: number, who: string, note: string): Promise<Entry> {
     return this.#entry(this.native.dismiss(false, id, who, note));
   }
+  /** `dismiss`, done when it returns. */
   dismissSync(id: number, who: string, note: string): Entry {
     return this.#shown(this.native.dismiss(true, id, who, note));
   }
@@ -313,6 +323,7 @@ export class Outbox implements AnyOutbox {
   async resolve(id: number, resolution: EntryResolution, who: string, note: string): Promise<Entry> {
     return this.#entry(this.native.resolve(false, id, ...verdictOf(resolution), who, note));
   }
+  /** `resolve`, done when it returns. */
   resolveSync(id: number, resolution: EntryResolution, who: string, note: string): Entry {
     return this.#shown(this.native.resolve(true, id, ...verdictOf(resolution), who, note));
   }

@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } f
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import ts from "typescript";
 import { scratch } from "./kit.mjs";
 import { GUIDE, blocksOf } from "./texts.mjs";
 
@@ -46,6 +47,33 @@ test("the first lines of the README are strict TypeScript as they stand", () => 
     return file;
   });
   execFileSync(process.execPath, [TSC, ...WORDS, ...files], { cwd: scratch, stdio: "inherit" });
+});
+
+/** What is shown over a member, by the exported name of what has it: a class of ours inherits the words of what it implements. */
+function wordsOver(entry, names) {
+  const program = ts.createProgram([entry], { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, target: ts.ScriptTarget.ES2022, types: [] });
+  const checker = program.getTypeChecker();
+  const told = (symbol) => ts.displayPartsToString(symbol.getDocumentationComment(checker));
+  const exported = checker.getExportsOfModule(checker.getSymbolAtLocation(program.getSourceFile(entry)));
+  return names.flatMap((name) => {
+    const symbol = checker.getAliasedSymbol(exported.find((one) => one.name === name));
+    const members = [...symbol.members.values(), ...(symbol.exports?.values() ?? [])];
+    const isShown = ({ name, flags }) => !/^__/.test(name) && !["prototype", "kind", "name", "#private"].includes(name) && !(flags & ts.SymbolFlags.TypeParameter);
+    const shown = members.filter(isShown);
+    return [[name, told(symbol)], ...shown.map((one) => [`${name}.${one.name}`, told(one)])];
+  });
+}
+
+test("an editor has words for every call of a ledger, a claim and an outbox, and for every setting and member of what they take and tell", () => {
+  const dist = join(scratch, "node_modules/keyledger/dist");
+  const values = ["Operation", "OperationSettings", "Fingerprint", "KeyId", "Members", "BeginOptions", "RunOptions", "ForgetOptions", "OutboxSettings"];
+  const told = ["Acquired", "Replay", "InProgress", "Parked", "RecordView", "Filter", "Forgotten", "Swept", "Stats", "FileCheck", "KeyledgerError", "Refused", "ReplayedFailure"];
+  const here = wordsOver(join(dist, "node.d.ts"), ["LedgerHandle", "Claim", "Outbox", "AnyLedger", "AnyClaim", ...values, ...told]);
+  const elsewhere = wordsOver(join(dist, "browser.d.ts"), ["RemoteLedger", "RemoteClaim", "RemoteOutbox"]);
+  assert.ok(here.length > 200 && elsewhere.length > 60, "they are not found");
+  assert.deepEqual([...here, ...elsewhere].filter(([, words]) => words === "").map(([name]) => name), []);
+  const defaults = { leaseMs: "30 s", retentionMs: "24 h", tombstoneMs: "7 days", rememberedForMs: "24 h", maxAttempts: "20" };
+  for (const [name, number] of Object.entries(defaults)) assert.ok(Object.fromEntries(here)[`OperationSettings.${name}`].endsWith(`Absent: ${number}.`), name);
 });
 
 test("a CommonJS module has the types of every entry that Node can require", () => {
