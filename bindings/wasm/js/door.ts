@@ -10,8 +10,12 @@ export const refused = (why: string) => new KeyledgerError("invalid_argument", w
 export function kindOf(given: unknown): string {
   if (given == null) return String(given);
   if (typeof given !== "object") return `a ${typeof given}`;
-  const name: unknown = Object.getPrototypeOf(given)?.constructor?.name;
-  return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
+  try {
+    const name: unknown = Object.getPrototypeOf(given)?.constructor?.name;
+    return typeof name === "string" && name !== "Object" ? `an object of ${name}` : "a plain object";
+  } catch {
+    return "an object that shows nothing of itself";
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { KeyledgerError } from "./errors.js";
 import init, { type InitInput } from "./native/keyledger.js";
 import { useErrors } from "./raised.js";
+import { wordsOf } from "./thrown.js";
 
 let loading: Promise<void> | undefined;
 
@@ -27,7 +28,7 @@ const OF_ANOTHER = /magic (?:word|number)|doesn't start with/;
 export const FOR_VITE = 'in development Vite 6 and 7 want optimizeDeps: { exclude: ["keyledger"] }';
 
 function notLoaded(error: unknown): KeyledgerError {
-  const why = error instanceof Error ? error.message : String(error);
+  const why = wordsOf(error);
   return new KeyledgerError("unavailable", `the WebAssembly module cannot be loaded; ${adviceOn(why)}: ${why}`);
 }
 

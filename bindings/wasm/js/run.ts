@@ -6,6 +6,7 @@ import type { Effect } from "./operation.js";
 import { RUN_OPTIONS, type RunOptions } from "./options.js";
 import { type Answer, StoredResponse } from "./response.js";
 import { atOnce } from "./telling.js";
+import { codeOf, isA, wordsOf } from "./thrown.js";
 
 /** What an error of a handler means: by the record's effect, it surely did not happen, or a final no with its response. */
 export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknown: string };
@@ -99,7 +100,7 @@ export function answerOf(decision: Decision<unknown>): StoredResponse {
   throw new Refused(decision);
 }
 
-const isCode = (error: unknown, ...codes: string[]) => error instanceof KeyledgerError && codes.includes(error.code);
+const isCode = (error: unknown, ...codes: string[]) => codes.includes(codeOf(error) ?? "");
 
 /** Settles with what the handler answered; where the claim was settled or lost meanwhile, that counts. */
 async function settleSuccess(claim: Settles, answer: Answer, ask: Ask): Promise<StoredResponse> {
@@ -163,19 +164,19 @@ function understood(means: (error: unknown) => ErrorMeans, raised: unknown): [me
     const words = '"by_effect", "not_done", { final: answer } or { unknown: reason }';
     throw refused(`means says ${words}; this is ${kindOf(told)}`);
   } catch (error) {
-    const why = isCode(error, "invalid_argument") ? error : refused(`means: ${wordsOf(error)}`);
+    const why = isCode(error, "invalid_argument") ? error : refused(`means: ${whyOf(error)}`);
     return ["by_effect", because(why, raised)];
   }
 }
 
 const because = (error: unknown, raised: unknown) =>
-  error instanceof KeyledgerError && !("cause" in error) ? Object.assign(error, { cause: raised }) : error;
-const wordsOf = (error: unknown) => (error instanceof Error ? error.message : kindOf(error));
+  isA(error, KeyledgerError) && !("cause" in error) ? Object.assign(error, { cause: raised }) : error;
+const whyOf = (error: unknown) => (isA(error, Error) ? wordsOf(error) : kindOf(error));
 
 /** S4: an outcome that cannot be stored releases nothing. That is one that is refused, and not a ledger that can store nothing now. */
 async function parkedIfNotStorable(claim: Settles, error: unknown): Promise<unknown> {
-  if (!(error instanceof KeyledgerError) || isCode(error, "too_large", "invalid_argument")) {
-    await claim.park(`its outcome could not be stored: ${wordsOf(error).slice(0, 200)}`).catch(() => undefined);
+  if (!isA(error, KeyledgerError) || isCode(error, "too_large", "invalid_argument")) {
+    await claim.park(`its outcome could not be stored: ${whyOf(error).slice(0, 200)}`).catch(() => undefined);
   }
   return error;
 }

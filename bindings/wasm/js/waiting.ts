@@ -1,11 +1,46 @@
+/** Who hears of the end of a signal, and how to listen to it no more. */
+interface Hearing {
+  readonly all: Set<() => void>;
+  readonly stop: () => void;
+}
+
+const HEARING = new WeakMap<AbortSignal, Hearing>();
+
+/**
+ * Calls `heard` once, when the signal is aborted; what is returned listens no more. However many hear of it, the signal has one listener:
+ * Node takes more than ten for a leak. `heard` does not throw.
+ */
+export function onAbort(signal: AbortSignal, heard: () => void): () => void {
+  const { all, stop } = HEARING.get(signal) ?? hearing(signal);
+  const one = () => heard();
+  all.add(one);
+  return () => {
+    if (all.delete(one) && all.size === 0) stop();
+  };
+}
+
+function hearing(signal: AbortSignal): Hearing {
+  const all = new Set<() => void>();
+  const abort = () => {
+    HEARING.delete(signal);
+    for (const one of all) one();
+  };
+  const stop = () => {
+    HEARING.delete(signal);
+    signal.removeEventListener("abort", abort);
+  };
+  HEARING.set(signal, { all, stop });
+  signal.addEventListener("abort", abort, { once: true });
+  return { all, stop };
+}
+
 /** A promise that is rejected when the signal is, and how to listen no more: it is fulfilled then, since who waits for it keeps what it needs until it is either. */
 export function aborted(signal: AbortSignal): { promise: Promise<never>; stop: () => void } {
   let stop = () => {};
   const promise = new Promise<never>((resolve, reject) => {
-    const listener = () => reject(signal.reason);
-    signal.addEventListener("abort", listener, { once: true });
+    const deaf = onAbort(signal, () => reject(signal.reason));
     stop = () => {
-      signal.removeEventListener("abort", listener);
+      deaf();
       resolve(undefined as never);
     };
   });
@@ -25,10 +60,10 @@ export function within(
   const heard = [others].flat().filter((other) => other !== undefined);
   const abort = () => end.abort(heard.find(({ aborted }) => aborted)?.reason);
   if (heard.some(({ aborted }) => aborted)) abort();
-  for (const other of heard) other.addEventListener("abort", abort);
+  const deaf = heard.map((other) => onAbort(other, abort));
   const stop = () => {
     clearTimeout(timer);
-    for (const other of heard) other.removeEventListener("abort", abort);
+    for (const one of deaf) one();
   };
   return { signal: end.signal, timeIsUp, stop };
 }
@@ -37,6 +72,6 @@ export function within(
 export function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    else onAbort(signal, resolve);
   });
 }

@@ -2,9 +2,10 @@ import type { AnyDriver } from "../any.js";
 import { type Names, checkNumbers, kindOf, noText, onlyKnown, refused } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { telling } from "../telling.js";
+import { nameOf } from "../thrown.js";
 import { Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { EntryCounts } from "./entry.js";
-import { aborted, within } from "../waiting.js";
+import { aborted, onAbort, within } from "../waiting.js";
 import { Network } from "./network.js";
 import type { Outbox } from "./outbox.js";
 
@@ -302,13 +303,13 @@ export async function untilEnded(options: DrainOptions, drain: (tell: Tell) => P
     }
   };
   const abort = () => end(signal?.reason);
-  signal?.addEventListener("abort", abort);
+  const deaf = signal ? onAbort(signal, abort) : () => undefined;
   try {
     const drained = await drain(tell);
     if (raised) throw raised.error;
     return drained;
   } finally {
-    signal?.removeEventListener("abort", abort);
+    deaf();
   }
 }
 
@@ -382,6 +383,3 @@ async function sent(send: Transport["send"], delivery: Delivery): Promise<Delive
     return DeliveryOutcome.retry(`the transport threw ${nameOf(error)}`).unanswered();
   }
 }
-
-/** @internal */
-export const nameOf = (error: unknown) => (error instanceof Error ? error.name : typeof error);

@@ -12,9 +12,10 @@ import {
   httpUnsendable,
 } from "../native/keyledger.js";
 import { type Bytes, toBytes } from "../response.js";
+import { isA, nameOf } from "../thrown.js";
 import { within } from "../waiting.js";
 import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
-import { type AnyTransport, type Transport, nameOf } from "./driver.js";
+import type { AnyTransport, Transport } from "./driver.js";
 import { HttpRequest, type HttpRequestParts, type HttpSettings, KEY_FIELD } from "./http.js";
 import { canTellOnline } from "./network.js";
 
@@ -147,7 +148,7 @@ export class FetchTransport implements Transport {
     try {
       return this.#hash(await this.#ask(scope, refused.request)) !== refused.hash;
     } catch (error) {
-      if (error instanceof SignedOut || error instanceof NotNow) return false;
+      if (isA(error, SignedOut) || isA(error, NotNow)) return false;
       throw error;
     }
   }
@@ -161,11 +162,11 @@ export class FetchTransport implements Transport {
   }
 
   #withoutCredentials(scope: string, request: SentRequest, error: unknown): DeliveryOutcome {
-    if (error instanceof SignedOut) {
+    if (isA(error, SignedOut)) {
       this.#refused.set(scope, { request, hash: null });
       return DeliveryOutcome.holdLane("there are no credentials for this scope; sign in");
     }
-    if (error instanceof NotNow) {
+    if (isA(error, NotNow)) {
       return DeliveryOutcome.retry(`credentials cannot be had now: ${error.message}`).notTaken();
     }
     // Its words may hold what must not be in the file (O14).

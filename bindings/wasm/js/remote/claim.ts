@@ -4,6 +4,7 @@ import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
 import { type Answer, type Bytes, type StoredResponse, doneBytes } from "../response.js";
 import type { Step } from "../claim.js";
 import type { Batch } from "../transaction.js";
+import { codeOf } from "../thrown.js";
 import { Turns } from "../turns.js";
 import { plainChanges } from "./batch.js";
 import type { Carrier, PlainClaim, PlainResponse } from "./messages.js";
@@ -160,8 +161,6 @@ export class RemoteClaim implements AnyClaim {
     return this.#carrier.call(method, [[this.keyId, this.fence], ...words]);
   }
 }
-
-const codeOf = (error: unknown) => (error instanceof KeyledgerError ? error.code : null);
 
 /** Counts down from now by whichever clock is ahead: one of them may stand while a machine sleeps. */
 function countdown(ms: number | null): () => number | null {

@@ -2,6 +2,7 @@ import { type Driver, unheard } from "../outbox/driver.js";
 import { FetchTransport, NotNow, type PlainFetchSettings, type SentRequest } from "../outbox/fetch.js";
 import type { Outbox } from "../outbox/outbox.js";
 import type { OutboxSettings } from "../outbox/settings.js";
+import { onAbort } from "../waiting.js";
 import { type Authorize, NotAnswered } from "./credentials.js";
 
 /** How a scope is to be kept going: data, so that whoever has the ledger next can begin it anew. */
@@ -57,7 +58,7 @@ export class Driving {
         route.wishes.set(wish, { ...wanting, ended });
         this.#turn(route);
         if (signal.aborted) resolve(null);
-        signal.addEventListener("abort", resolve, { once: true });
+        onAbort(signal, () => resolve(null));
       });
     } finally {
       route.wishes.delete(wish);

@@ -2,6 +2,7 @@ import { KeyledgerError, type ErrorCode } from "../errors.js";
 import { type Effect, Operation, type OperationSettings } from "../operation.js";
 import type { EntryView } from "../outbox/view.js";
 import { type Answer, StoredResponse } from "../response.js";
+import { codeOf, isA, nameOf, seen, wordsOf } from "../thrown.js";
 import type { PlainError, PlainOperation, PlainResponse } from "./messages.js";
 
 export const plainOperation = ({ name, effect, settings }: Operation): PlainOperation => ({ name, effect, settings });
@@ -21,10 +22,10 @@ export function responseOf({ mediaType, body, omitted }: PlainResponse): StoredR
 /** An entry whose response has its methods again. */
 export const entryOf = (plain: EntryView): EntryView => ({ ...plain, response: plain.response && responseOf(plain.response) });
 
+/** Of whatever was thrown. It does not throw. */
 export function plainError(error: unknown): PlainError {
-  const { name, message } = error instanceof Error ? error : new Error(String(error));
-  const { code = null, entry } = error instanceof KeyledgerError ? error : {};
-  return { code, name, message, entry };
+  const entry = seen(() => (error instanceof KeyledgerError ? error.entry : undefined));
+  return { code: codeOf(error), name: isA(error, Error) ? nameOf(error) : "Error", message: wordsOf(error), entry };
 }
 
 export function errorOf({ code, name, message, entry }: PlainError): Error {

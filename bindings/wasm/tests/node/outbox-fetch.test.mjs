@@ -188,3 +188,18 @@ test("in a page an address is the page's own where it does not say otherwise, as
   globalThis.location = { href: "blob:https://shop.example/1" };
   assert.throws(() => of("/orders"), { code: "invalid_argument" });
 });
+
+test("however many are sent at a time, nothing is taken for a leak of listeners", async (t) => {
+  const warnings = [];
+  const warned = (warning) => warnings.push(String(warning));
+  process.on("warning", warned);
+  t.after(() => process.off("warning", warned));
+  const { url } = await server(t, Array(40).fill({ status: 200 }));
+  const outbox = inMemory(t, EAGER);
+  await outbox.enqueueMany(Array.from({ length: 40 }, (_, at) => [post(url, `${at}`), WISHES]));
+  const { signal } = new AbortController();
+  const driver = outbox.driver("user-7", new FetchTransport({ signal }), { inFlight: 20 }).start();
+  while (outbox.stats().unsettled > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await driver.stop();
+  assert.deepEqual(warnings, []);
+});

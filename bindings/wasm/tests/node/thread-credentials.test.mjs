@@ -117,3 +117,21 @@ test("what authorize throws, and what is none, is told as in a ledger of this th
   assert.equal(seen.length, 0);
   assert.throws(() => remote.outbox().driver("user-7", { authorize: "Bearer x" }), { code: "invalid_argument", message: /authorize is a function; this is a string/ });
 });
+
+test("whatever authorize throws is a try that has not left, and ends no program", LIMIT, async (t) => {
+  const { seen, url } = await server(t);
+  const outbox = await opened(t);
+  t.mock.method(console, "error", () => undefined);
+  const opaque = new Proxy({}, { get: () => { throw new Error("not this"); }, getPrototypeOf: () => { throw new Error("nor this"); } });
+  const unlike = Object.assign(new Error(), { name: 5, message: () => 1 });
+  for (const thrown of [Object.create(null), opaque, unlike, Symbol("x"), undefined, null, { toString: () => { throw new Error("no"); } }]) {
+    const { entry } = await post(outbox, url);
+    const authorize = () => { throw thrown; };
+    await outbox.drain("user-7", new FetchTransport({ authorize }), { untilMs: 0 });
+    const { errors, mayHaveTakenEffect } = await outbox.get(entry.id);
+    assert.match(errors.at(-1).error, /^authorize threw /);
+    assert.equal(mayHaveTakenEffect, false);
+    await outbox.cancel(entry.id);
+  }
+  assert.equal(seen.length, 0);
+});
