@@ -1,7 +1,7 @@
 import type { AnyLedger } from "./any.js";
 import { Claim } from "./claim.js";
 import { type Decision, decided } from "./decision.js";
-import { type Names, checkRange, checkText, kindOf, onlyKnown, refused } from "./door.js";
+import { type Names, checkRange, checkText, onlyKnown, refused } from "./door.js";
 import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing } from "./native/keyledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "./operation.js";
 import {
@@ -21,6 +21,7 @@ import type { OutboxSettings } from "./outbox/settings.js";
 import { FILTER, type FileCheck, type Filter, type Forgotten, type RecordView, type Stats, type Swept, shown } from "./records.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes } from "./response.js";
 import { checkRun, runDecided } from "./run.js";
+import { settledWith } from "./settlement.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
 import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
 import { aborted } from "./waiting.js";
@@ -108,7 +109,7 @@ export class LedgerHandle implements AnyLedger {
     return decided(this.#native.beginSync(asked({ operation, scope, key, fingerprint, ...options })));
   }
 
-  /** Decides each as if alone, in order, in one commit. */
+  /** Decides each as if alone, in order, in one commit. None of them waits for another owner. */
   async beginMany(begins: readonly Begin[]): Promise<Decision[]> {
     return ((await this.#native.beginMany(begins.map(oneOfMany))) as unknown[]).map(decided);
   }
@@ -359,7 +360,7 @@ export class LedgerHandle implements AnyLedger {
   }
 }
 
-function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin): NativeBegin {
+function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin & Pick<BeginOptions, "waitMs">): NativeBegin {
   checkText({ scope, key });
   const bytes = memo === undefined ? undefined : toBytes(memo);
   return new NativeBegin(declared(operation).native, scope, key, taken(fingerprint).native, bytes, waitMs);
@@ -368,15 +369,6 @@ function asked({ operation, scope, key, fingerprint, memo, waitMs }: Begin): Nat
 function oneOfMany(begin: Begin): NativeBegin {
   onlyKnown("one of beginMany", begin, BEGIN);
   return asked(begin);
-}
-
-/** What a settlement needs besides its verb: an answer, for `park` a reason, for `release` nothing. @internal */
-export function settledWith(verb: Settlement, with_: Answer | undefined): [text: string, body: Uint8Array] {
-  if (verb === "release") return ["", NOTHING];
-  if (verb === "park" && typeof with_ === "string") return [with_, NOTHING];
-  if (verb === "park") throw refused(`the reason to park is text; this is ${kindOf(with_)}`);
-  const { mediaType, body } = StoredResponse.of(with_ as Answer);
-  return [mediaType, body ?? NOTHING];
 }
 
 function verdictOf(resolution: Resolution): [string, string, Uint8Array] {

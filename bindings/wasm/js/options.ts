@@ -25,8 +25,8 @@ export interface RunOptions extends BeginOptions {
 /** @internal */
 export const RUN_OPTIONS: Names<RunOptions> = { ...BEGIN_OPTIONS, means: true };
 
-/** One of several begins. */
-export interface Begin extends Omit<BeginOptions, "signal"> {
+/** One of several begins: none of them waits for another owner. */
+export interface Begin extends Pick<BeginOptions, "memo"> {
   operation: Operation;
   scope: string;
   key: string;
@@ -34,7 +34,7 @@ export interface Begin extends Omit<BeginOptions, "signal"> {
 }
 
 /** @internal */
-export const BEGIN: Names<Begin> = { operation: true, scope: true, key: true, fingerprint: true, memo: true, waitMs: true };
+export const BEGIN: Names<Begin> = { operation: true, scope: true, key: true, fingerprint: true, memo: true };
 
 /** What may be forgotten. */
 export interface ForgetOptions {

@@ -118,8 +118,9 @@ export class Agent {
     }
   }
 
+  /** Also where the page was told already, and had given up: what the call was granted is nobody's. */
   #cancel(id: number): void {
-    const to = this.#calls.cancel(id);
+    const to = this.#calls.cancel(id) ?? this.#calls.leader;
     if (to === this.#id) this.#desk?.cancel(to, id);
     else if (to !== null) this.#post({ kind: "cancel", to, from: this.#id, id });
   }

@@ -1,5 +1,7 @@
+import type { Decision } from "../decision.js";
 import { KeyledgerError } from "../errors.js";
-import type { Call, CallOptions, Carrier, Outcome, Said } from "./messages.js";
+import { onAbort } from "../waiting.js";
+import type { Call, CallOptions, Carrier, Outcome, PlainClaim, Said } from "./messages.js";
 import { errorOf } from "./plain.js";
 
 /** What is sent to where the ledger lives. */
@@ -52,8 +54,7 @@ export class Calling implements Carrier {
         this.#post({ kind: "cancel", id });
         if (!endsThere) this.#take(id)?.reject(signal?.reason);
       };
-      signal?.addEventListener("abort", cancel, { once: true });
-      const stop = () => signal?.removeEventListener("abort", cancel);
+      const stop = signal ? onAbort(signal, cancel) : () => undefined;
       this.#waiting.set(id, {
         resolve: (value) => (stop(), resolve(value)),
         reject: (error) => (stop(), reject(error)),
@@ -103,9 +104,11 @@ export class Calling implements Carrier {
     return waiting;
   }
 
-  /** A claim that came too late for a caller who has given up. */
+  /** A claim that came too late for a caller who has given up: its handler cannot have run (section 4). */
   #giveBack(outcome: Outcome): void {
-    const decision = "value" in outcome ? (outcome.value as { kind?: string; claim?: { fence: number } } | null) : null;
-    if (decision?.kind === "acquired") this.call("drop", [decision.claim?.fence]).catch(() => undefined);
+    const decision = "value" in outcome ? (outcome.value as Partial<Decision<PlainClaim>> | null) : null;
+    if (decision?.kind !== "acquired" || !decision.claim) return;
+    const { keyId, fence } = decision.claim;
+    this.call("release", [[keyId, fence]]).catch(() => undefined);
   }
 }

@@ -5,6 +5,7 @@ import type { LedgerHandle, Resolution } from "../ledger.js";
 import { Fingerprint, type KeyId } from "../operation.js";
 import type { Filter, RecordView } from "../records.js";
 import type { StoredResponse } from "../response.js";
+import { checkSettlement } from "../settlement.js";
 import type { PlainChange } from "./batch.js";
 import type { Call, Outcome, PlainClaim, PlainOperation, PlainResponse, Said } from "./messages.js";
 import { OUTBOX_ANSWERS, Outboxes } from "./outbox-desk.js";
@@ -19,18 +20,24 @@ export type PlainResolution = "not_done" | { readonly completed: PlainResponse }
 /** Which claim. */
 type Settled = readonly [id: KeyId, fence: number];
 
+/** Why a call is ended that would wait on: the ledger goes elsewhere. */
+const MOVED = Symbol("moved");
+
 /** What a call needs besides its words: who asks, what ends a wait, and who hears what it tells meanwhile. */
 interface Asking {
   readonly ledger: LedgerHandle;
   readonly outboxes: Outboxes;
   readonly keeping: Keeping;
+  /** The number of the call, as who asks has numbered it. */
+  readonly call: number;
   readonly signal: AbortSignal;
   readonly say: (said: Said) => void;
 }
 
-/** What the desk keeps for one of those that call: their claims by fence, and their listings by number. */
+/** What the desk keeps for one of those that call: their claims by fence, which call was granted them, and their listings by number. */
 class Keeping {
   readonly claims = new Map<number, Claim>();
+  readonly #grantedTo = new WeakMap<Claim, number>();
   readonly listings = new Map<number, Generator<RecordView, void, void>>();
 
   /** The claim that was granted here, if it is one. */
@@ -41,14 +48,24 @@ class Keeping {
   }
 
   /** The claim stays here; its fence names it. */
-  grant(claim: Claim): PlainClaim {
+  grant(claim: Claim, call?: number): PlainClaim {
     this.claims.set(claim.fence, claim);
+    if (call !== undefined) this.#grantedTo.set(claim, call);
     const { keyId, fence, attempt, effect, memo, firstGrantedAtMs, remainingMs, steps } = claim;
     return { keyId, fence, attempt, effect, memo, firstGrantedAtMs, remainingMs, steps };
   }
 
-  decided(decision: Decision): Decision<PlainClaim> {
-    return decision.kind === "acquired" ? { kind: "acquired", claim: this.grant(decision.claim) } : decision;
+  decided(decision: Decision, call: number): Decision<PlainClaim> {
+    return decision.kind === "acquired" ? { kind: "acquired", claim: this.grant(decision.claim, call) } : decision;
+  }
+
+  /** What that call was granted never came to who asked. */
+  takeBack(call: number): void {
+    for (const [fence, claim] of this.claims) {
+      if (this.#grantedTo.get(claim) !== call) continue;
+      this.claims.delete(fence);
+      released(claim);
+    }
   }
 
   /** Ends the leases of what was not settled. */
@@ -58,6 +75,24 @@ class Keeping {
     this.listings.clear();
   }
 }
+
+/** A claim whose handler cannot have run (section 4). What cannot be stored now ends with its lease. */
+function released(claim: Claim): void {
+  try {
+    claim.releaseSync();
+  } catch {
+    claim.drop();
+  }
+}
+
+/** What was granted; released where who asked has gone away meanwhile. */
+function stillAsked(claims: readonly Claim[], signal: AbortSignal): void {
+  if (!signal.aborted || signal.reason === MOVED) return;
+  claims.forEach(released);
+  throw signal.reason;
+}
+
+const granted = (decisions: readonly Decision[]) => decisions.flatMap((one) => (one.kind === "acquired" ? [one.claim] : []));
 
 const asked = ([operation, scope, key, fingerprint]: PlainBegin) =>
   [operationOf(operation), scope, key, Fingerprint.ofHex(fingerprint)] as const;
@@ -85,14 +120,19 @@ async function settle<T>(
 
 /** What can be asked for, by name. */
 const ANSWERS = {
-  begin: async ({ ledger, keeping, signal }: Asking, begin: PlainBegin, options: { memo?: Uint8Array; waitMs?: number }) =>
-    keeping.decided(await ledger.begin(...asked(begin), { ...options, signal })),
-  beginMany: async ({ ledger, keeping }: Asking, begins: readonly (readonly [PlainBegin, { memo?: Uint8Array; waitMs?: number }])[]) => {
+  begin: async ({ ledger, keeping, call, signal }: Asking, begin: PlainBegin, options: { memo?: Uint8Array; waitMs?: number }) => {
+    const decision = await ledger.begin(...asked(begin), { ...options, signal });
+    stillAsked(granted([decision]), signal);
+    return keeping.decided(decision, call);
+  },
+  beginMany: async ({ ledger, keeping, call, signal }: Asking, begins: readonly (readonly [PlainBegin, { memo?: Uint8Array }])[]) => {
     const all = begins.map(([begin, options]) => {
       const [operation, scope, key, fingerprint] = asked(begin);
       return { operation, scope, key, fingerprint, ...options };
     });
-    return (await ledger.beginMany(all)).map((decision) => keeping.decided(decision));
+    const decisions = await ledger.beginMany(all);
+    stillAsked(granted(decisions), signal);
+    return decisions.map((decision) => keeping.decided(decision, call));
   },
   ask: ({ ledger }: Asking, begin: PlainBegin) => ledger.ask(...asked(begin)),
   lookup: ({ ledger }: Asking, operation: PlainOperation, scope: string, key: string) =>
@@ -116,13 +156,15 @@ const ANSWERS = {
   },
   unlist: ({ keeping }: Asking, number: number) => void keeping.listings.delete(number),
 
-  settle: (asking: Asking, [id, fence]: Settled, verb: "complete" | "fail", response: PlainResponse) =>
-    settle(
+  settle: (asking: Asking, [id, fence]: Settled, verb: "complete" | "fail", response: PlainResponse) => {
+    checkSettlement(verb);
+    return settle(
       asking,
       [id, fence],
-      (claim) => claim[verb](responseOf(response)),
+      (claim) => (verb === "fail" ? claim.fail(responseOf(response)) : claim.complete(responseOf(response))),
       (ledger) => ledger.settleSync(id, fence, verb, responseOf(response)),
-    ),
+    );
+  },
   release: (asking: Asking, [id, fence]: Settled) =>
     settle(
       asking,
@@ -166,6 +208,7 @@ const ANSWERS = {
     keeping.claims.delete(fence);
   },
 
+  // One that never came to who asked stays open to recovery: what it is about may have been done.
   recover: async ({ ledger, keeping }: Asking, operation: PlainOperation, limit: number) =>
     (await ledger.recover(operationOf(operation), limit)).map((claim) => keeping.grant(claim)),
   resolve: ({ ledger }: Asking, id: KeyId, fence: number, resolution: PlainResolution, who: string, note: string) =>
@@ -188,9 +231,6 @@ const ANSWERS = {
 
   ...OUTBOX_ANSWERS,
 };
-
-/** Why a call is ended that would wait on: the ledger goes elsewhere. */
-const MOVED = Symbol("moved");
 
 /** Where a ledger is asked from elsewhere. */
 export class Desk {
@@ -220,7 +260,7 @@ export class Desk {
       const answer = Object.hasOwn(ANSWERS, method) && (ANSWERS[method as keyof typeof ANSWERS] as (...words: unknown[]) => unknown);
       if (!answer) throw new KeyledgerError("invalid_argument", `there is no call ${method}; all sides need the same version of keyledger`);
       const [ledger, outboxes, keeping] = [this.#ledger, this.#outboxes, this.#keepingOf(from)];
-      return { value: await answer({ ledger, outboxes, keeping, signal: running.signal, say }, ...words) };
+      return { value: await answer({ ledger, outboxes, keeping, call: id, signal: running.signal, say }, ...words) };
     } catch (error) {
       return error === MOVED ? { moved: true } : { error: plainError(error) };
     } finally {
@@ -241,9 +281,10 @@ export class Desk {
     return true;
   }
 
-  /** Ends the wait of a call. */
+  /** Ends the wait of a call. Nobody hears of its answer any more: what it was granted is released. */
   cancel(from: string, id: number): void {
     this.#running.get(`${from} ${id}`)?.abort();
+    this.#keepings.get(from)?.takeBack(id);
   }
 
   /** Ends what somebody has begun who is gone. */

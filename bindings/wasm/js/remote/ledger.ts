@@ -1,7 +1,7 @@
 import type { AnyLedger } from "../any.js";
 import type { Decision } from "../decision.js";
 import { checkRange, onlyKnown } from "../door.js";
-import { type Resolution, type Settlement, foundOut, settledWith } from "../ledger.js";
+import { type Resolution, type Settlement, foundOut } from "../ledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "../operation.js";
 import {
   BEGIN,
@@ -18,6 +18,7 @@ import type { OutboxSettings } from "../outbox/settings.js";
 import type { FileCheck, Filter, Forgotten, RecordView, Stats, Swept } from "../records.js";
 import { type Answer, type Bytes, StoredResponse, toBytes } from "../response.js";
 import { checkRun, runDecided } from "../run.js";
+import { settledWith } from "../settlement.js";
 import type { Durability } from "../store.js";
 import type { Batch, Row } from "../transaction.js";
 import { plainChanges } from "./batch.js";
@@ -70,8 +71,8 @@ export class RemoteLedger implements AnyLedger {
   async beginMany(begins: readonly Begin[]): Promise<RemoteDecision[]> {
     const all = begins.map((begin) => {
       onlyKnown("one of beginMany", begin, BEGIN);
-      const { operation, scope, key, fingerprint, memo, waitMs } = begin;
-      return [asked(operation, scope, key, fingerprint), { memo: memo === undefined ? undefined : toBytes(memo), waitMs }];
+      const { operation, scope, key, fingerprint, memo } = begin;
+      return [asked(operation, scope, key, fingerprint), { memo: memo === undefined ? undefined : toBytes(memo) }];
     });
     const decisions = await this.#call<unknown[]>("beginMany", all);
     return decisions.map((decision, at) => this.#decided(decision, (begins[at] as Begin).operation));

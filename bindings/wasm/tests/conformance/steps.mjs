@@ -60,7 +60,7 @@ function asked(world, step) {
     key: toKey(step.key),
     fingerprint: toFingerprint(kit, step.fingerprint),
     memo: toBytes(step.memo ?? ""),
-    waitMs: step.wait_ms === undefined ? undefined : span(step.wait_ms),
+    ...(step.wait_ms === undefined ? {} : { waitMs: span(step.wait_ms) }),
   };
 }
 

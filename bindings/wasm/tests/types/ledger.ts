@@ -35,6 +35,10 @@ const decision = ledger.beginSync(charge, "user-7", "order-1034", asked);
 decision.claim;
 // @ts-expect-error: nor does the synchronous form wait
 ledger.beginSync(charge, "user-7", "order-1034", asked, { waitMs: 1 });
+// @ts-expect-error: nor do many at once
+ledger.beginMany([{ operation: charge, scope: "user-7", key: "order-1034", fingerprint: asked, waitMs: 1 }]);
+// @ts-expect-error: so nothing ends the wait
+ledger.beginMany([{ operation: charge, scope: "user-7", key: "order-1034", fingerprint: asked, signal: new AbortController().signal }]);
 // @ts-expect-error: a request without a fingerprint is said to be so, by `Fingerprint.unchecked()`
 await ledger.begin(charge, "user-7", "order-1034");
 // @ts-expect-error: an operation has an effect; its name alone is none
