@@ -2,7 +2,7 @@ import type { Claim } from "../claim.js";
 import { KeyledgerError } from "../errors.js";
 import { joined } from "../joined.js";
 import { type NativeAsked, NativeRoute } from "../native/keyledger.js";
-import { type NativeAnswer, flat, flowingOf, responseOf, wholeOf } from "./answer.js";
+import { type NativeAnswer, flat, flowingOf, hasNoBody, responseOf, wholeOf } from "./answer.js";
 import { type Reader, bytesOf, poured } from "./pouring.js";
 
 const NOTHING = new Uint8Array();
@@ -62,9 +62,10 @@ export class Exchange {
     } catch (error) {
       return this.#failed(error);
     }
-    // What the handler has stored is the answer, and has an end (H14).
+    // What the handler has stored is the answer, and has an end (H14); a response that ends with its head has nothing that flows.
     await this.#claim.isIdle();
-    return this.#route.isStream && !this.#claim.isSettled ? this.#stream(response) : this.#hold(response);
+    const flows = this.#route.isStream && !this.#claim.isSettled && !hasNoBody(response.status, this.#method);
+    return flows ? this.#stream(response) : this.#hold(response);
   }
 
   /** Holds the body back until it ends or passes the limit. */
@@ -93,9 +94,9 @@ export class Exchange {
   async #pastLimit(response: Response, reader: Reader, pieces: Uint8Array[]): Promise<Response> {
     const { fields, answer } = await this.#conclude(response, NOTHING, true);
     this.#end();
-    if (answer) {
+    if (answer || hasNoBody(response.status, this.#method)) {
       this.#told.lasts(this.#drain(reader));
-      return responseOf(answer, this.#method);
+      return answer ? responseOf(answer, this.#method) : wholeOf(response, NOTHING, fields ?? [], this.#method);
     }
     const { tell: broken, lasts: left } = this.#told;
     return flowingOf(response, poured(reader, pieces, { broken, left }), fields ?? []);

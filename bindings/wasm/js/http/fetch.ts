@@ -109,6 +109,7 @@ class Guard<Rest extends unknown[]> {
     const scope = await this.#scopeOf(request, rest);
     if (scope === null) return this.#refused("no-principal", request);
     const body = await read(request, route.maxRequestBytes, this.#tell);
+    if (body === "gone") return left();
     if (typeof body === "string") return this.#refused(body, request);
     if (book === null) return this.#refused("not-available", request);
     return this.#keyed({ request, rest, book, scope, key, body });
@@ -159,7 +160,7 @@ class Guard<Rest extends unknown[]> {
     const around = held.find((one) => one.scope === scope && one.key === key && one.native.operation === native.operation);
     if (around) return this.#handler(handed, around.claim, ...rest);
     const ruling = await this.#ruled(native, request);
-    if (ruling === undefined) return new Response(null, { status: 499 });
+    if (ruling === undefined) return left();
     if (ruling.error) this.#tell(ruling.error);
     if (ruling.answer) return responseOf(ruling.answer, request.method);
     const claim = new Claim(ruling.claim as NativeClaim);
@@ -235,34 +236,39 @@ interface Ruling {
 
 type Tell = (error: unknown) => void;
 
-/** The body, byte for byte; or the case in which it cannot be had. */
+/** For a client that has gone. */
+const left = () => new Response(null, { status: 499 });
+
+/** The body, byte for byte; or the case in which it cannot be had. `gone`: nor is the client there any more. */
 async function read(
   request: Request,
   limit: number,
   tell: Tell,
-): Promise<Uint8Array | "too-large" | "unreadable" | "body-consumed"> {
+): Promise<Uint8Array | "too-large" | "unreadable" | "body-consumed" | "gone"> {
   const announced = request.headers.get("content-length");
   if (announced !== null && /^\d+$/.test(announced) && Number(announced) > limit) return "too-large";
   if (request.bodyUsed || request.body?.locked) return "body-consumed";
-  const body = await readAll(request.body, limit, tell);
-  if (body === "unreadable" || body === "too-large") return body;
+  const body = await readAll(request, limit, tell);
+  if (typeof body === "string") return body;
   const isGone = body.length === 0 && request.headers.has("transfer-encoding") && request.body === null;
   const isOther = announced !== null && /^\d+$/.test(announced) && Number(announced) !== body.length;
   return isGone || isOther ? "body-consumed" : body;
 }
 
 async function readAll(
-  stream: ReadableStream<unknown> | null,
+  { body: stream, signal }: { readonly body: ReadableStream<unknown> | null; readonly signal: AbortSignal },
   limit: number,
   tell: Tell,
-): Promise<Uint8Array | "too-large" | "unreadable"> {
+): Promise<Uint8Array | "too-large" | "unreadable" | "gone"> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   if (stream === null) return joined(pieces, length);
   const reader = stream.getReader();
   const without = <C>(why: C) => (reader.cancel().catch(() => undefined), why);
+  const until = aborted(signal);
   try {
-    for (let read; !(read = await reader.read()).done; ) {
+    if (signal.aborted) return without("gone" as const);
+    for (let read; !(read = await Promise.race([reader.read(), until.promise])).done; ) {
       if (!isBytes(read.value)) {
         tell(new TypeError(`the pieces of a request's body are Uint8Array, and not ${kindOf(read.value)}`));
         return without("unreadable" as const);
@@ -272,7 +278,9 @@ async function readAll(
       if (length > limit) return without("too-large" as const);
     }
   } catch {
-    return "unreadable";
+    return signal.aborted ? without("gone" as const) : "unreadable";
+  } finally {
+    until.stop();
   }
   return joined(pieces, length);
 }

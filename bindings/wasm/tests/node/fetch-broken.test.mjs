@@ -192,3 +192,34 @@ test("a handler that settles and does not wait, or whose steps are under way whe
   const { state, steps } = record(throws.ledger);
   assert.deepEqual([state, steps.length], ["released", 1]);
 });
+
+test("a response that ends with its head is answered and settled where others flow (H8)", async (t) => {
+  for (const [status, method] of [[204, "POST"], [205, "POST"], [304, "POST"], [200, "HEAD"]]) {
+    let runs = 0;
+    const handler = () => new Response(method === "HEAD" ? "not sent" : null, { status, headers: { "x-run": String((runs += 1)) } });
+    const options = method === "HEAD" ? { otherMethods: ["HEAD"], methods: ["HEAD"] } : {};
+    const { wrapped, told } = guarded(t, handler, { stream: true, ...options });
+    const ask = () => wrapped(new Request("https://pay.example/charges", { method, headers: { "idempotency-key": '"key-1"' } }));
+    for (const replayed of [null, "true"]) {
+      const answer = await ask();
+      assert.deepEqual([answer.status, answer.body, answer.headers.get("x-run"), answer.headers.get("idempotent-replayed")], [status, null, "1", replayed]);
+    }
+    assert.deepEqual(told, []);
+  }
+});
+
+test("a request that is aborted before its body ends is over: 499, and no record (P4)", async (t) => {
+  const { wrapped, ledger, told } = guarded(t, () => new Response("charged"));
+  for (const isLate of [true, false]) {
+    const client = new AbortController();
+    let isCancelled = false;
+    const body = new ReadableStream({ pull: () => new Promise(() => undefined), cancel: () => void (isCancelled = true) });
+    if (!isLate) client.abort();
+    const answer = wrapped(post({ body, duplex: "half", signal: client.signal }));
+    setTimeout(() => client.abort(), 10);
+    assert.equal((await answer).status, 499);
+    assert.ok(isCancelled);
+    await wrapped.idle();
+  }
+  assert.deepEqual([record(ledger), told], [null, []]);
+});
