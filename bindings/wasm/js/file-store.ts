@@ -14,6 +14,8 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { kindOf, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import type { Durability, Store } from "./store.js";
 import { PAGE_BYTES, refuseNoLedger, wrong } from "./whole.js";
@@ -41,16 +43,15 @@ export class FileStore implements Store {
   #isBeaten = false;
 
   /** @param locking `none` only where something else sees to it that nobody opens the file twice: two writers damage it. */
-  constructor(path: string, locking: Locking = "flock") {
-    if (locking !== "flock" && locking !== "none") {
-      throw new KeyledgerError("invalid_argument", `locking is "flock" or "none"; not ${shown(locking)}`);
-    }
-    this.#path = path;
+  constructor(path: string | URL, locking: Locking = "flock") {
+    checkLocking(locking);
+    const name = pathOf(path);
+    this.#path = name;
     this.#locking = locking;
-    if (isThere(path)) {
-      this.#fd = opened(path, locking);
+    if (isThere(name)) {
+      this.#fd = opened(name, locking);
     } else {
-      [this.#temporary, this.#fd] = made(path, locking);
+      [this.#temporary, this.#fd] = made(name, locking);
     }
   }
 
@@ -113,6 +114,24 @@ export class FileStore implements Store {
   #removeTemporary(): void {
     if (this.#temporary !== null) rmSync(this.#temporary, { force: true });
     this.#temporary = null;
+  }
+}
+
+/** @internal */
+export function checkLocking(locking: unknown): void {
+  if (locking === "flock" || locking === "none") return;
+  throw refused(`locking is "flock" or "none"; not ${typeof locking === "string" ? JSON.stringify(locking) : kindOf(locking)}`);
+}
+
+/** Of what was given: an empty one would be that of the folder. @internal */
+export function pathOf(given: unknown): string {
+  if (typeof given === "string" && given !== "") return given;
+  const what = "a ledger's file is told by its path, or by a file: URL";
+  if (typeof given !== "object" || given === null || !("href" in given)) throw refused(`${what}; this is ${given === "" ? "empty" : kindOf(given)}`);
+  try {
+    return fileURLToPath(given as URL);
+  } catch (error) {
+    throw refused(`${what}: ${(error as Error).message}`);
   }
 }
 
@@ -215,7 +234,6 @@ function orClosed<T>(fd: number, use: () => T, cleared = () => {}): T {
 }
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
-const shown = (value: unknown) => (typeof value === "string" ? JSON.stringify(value) : String(value));
 
 function unavailable(error: unknown, instead = ""): KeyledgerError {
   const mayNot = codeOf(error) === "EACCES" ? "; this process must be allowed to read and write there" : instead;

@@ -16,9 +16,10 @@ export class MemoryStore implements Store {
   #length = 0;
 
   /** @param snapshot What `snapshot` gave. Bytes that are none throw `wrong_format`, damaged ones `corrupt`. */
-  constructor(snapshot?: Uint8Array) {
-    if (snapshot === undefined) return;
-    this.#bytes = unpacked(checked(snapshot));
+  constructor(...given: [snapshot?: Uint8Array]) {
+    // What is handed over and is undefined is a snapshot that was lost, and no new ledger.
+    if (given.length === 0) return;
+    this.#bytes = unpacked(checked(given[0]));
     this.#length = this.#bytes.length;
   }
 
@@ -101,7 +102,7 @@ function hashOf(packed: Uint8Array): Uint8Array {
   return new TextEncoder().encode(NativeFingerprint.ofBytes([packed]).hex);
 }
 
-function checked(snapshot: Uint8Array): Uint8Array {
+function checked(snapshot: unknown): Uint8Array {
   const equal = (found: Uint8Array, wanted: Uint8Array) =>
     found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
   if (!(snapshot instanceof Uint8Array) || !equal(snapshot.subarray(0, MAGIC.length), MAGIC)) {

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { useErrors } from "./raised.js";
 import { type Names, onlyKnown } from "./door.js";
 import { FileStore, type Locking } from "./file-store.js";
@@ -36,9 +35,8 @@ export class Ledger extends LedgerHandle {
   /** Opens the ledger file, or makes it, for this process alone. */
   static openSync(path: string | URL, options: OpenOptions = {}): Ledger {
     onlyKnown("Ledger.open", options, OPTIONS);
-    const name = typeof path === "string" ? path : fileURLToPath(path);
     for (let attempt = 1; ; attempt++) {
-      const store = new FileStore(name, options.locking);
+      const store = new FileStore(path, options.locking);
       try {
         return Ledger.on(store, options);
       } catch (error) {

@@ -6,7 +6,7 @@ import { load } from "../load.js";
 import { MemoryStore } from "../memory-store.js";
 import type { Clock, Store } from "../store.js";
 import { OpfsStore } from "./opfs-store.js";
-import { type ModuleSource, checkPlace } from "./place.js";
+import { type ModuleSource, checkLedgerName, checkPlace } from "./place.js";
 import { callSoon } from "./soon.js";
 
 export * from "../common.js";
@@ -27,6 +27,7 @@ export class Ledger extends LedgerHandle {
   /** Opens the ledger of this name, or makes it. Throws `already_open` where another worker keeps it for five seconds. */
   static async open(name: string, options: OpenOptions = {}): Promise<Ledger> {
     checkPlace();
+    checkLedgerName(name);
     await load(options.module);
     return Ledger.on(await OpfsStore.open(name), options);
   }

@@ -1,3 +1,4 @@
+import { kindOf, refused } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 
 /** Where the WebAssembly module is: an address, or the module itself. A response cannot go to a worker. */
@@ -6,6 +7,11 @@ export type ModuleSource = string | URL | WebAssembly.Module | BufferSource;
 /** The same, as another thread understands it. */
 export function movable(module: ModuleSource | undefined): Exclude<ModuleSource, URL> | undefined {
   return typeof module === "string" || module instanceof URL ? new URL(module, location.href).href : module;
+}
+
+/** Throws for what names no ledger: a browser would take it for the name of one. */
+export function checkLedgerName(name: unknown): void {
+  if (typeof name !== "string" || name === "") throw refused(`a ledger's name is text; this is ${name === "" ? "empty" : kindOf(name)}`);
 }
 
 /** Throws where a browser keeps files and locks from what runs here. */

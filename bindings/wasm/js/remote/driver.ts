@@ -22,20 +22,24 @@ export type RemoteTransport = FetchTransport | RemoteFetchSettings;
 
 const INSTEAD = "open the ledger where the function is: in a worker of your own (keyledger/worker), in Node by the main entry";
 
-const cannotGo = (what: string) =>
+/** @internal */
+export const cannotGo = (what: string) =>
   new KeyledgerError("invalid_argument", `${what} cannot go to the thread that has the ledger; ${INSTEAD}`);
 
 function apart(transport: RemoteTransport): [settings: PlainFetchSettings, authorize: Authorize | undefined] {
   const isFetch = transport instanceof FetchTransport;
-  if (typeof transport === "function" || (!isFetch && "send" in transport)) throw cannotGo("a transport of your own");
-  const { authorize, ...settings } = isFetch ? transport.settings : transport;
+  if (typeof transport === "function" || (!isFetch && isSending(transport))) throw cannotGo("a transport of your own");
+  const given = isFetch ? transport.settings : transport;
+  onlyKnown("what sends", given, FETCH_SETTINGS);
+  const { authorize, ...settings } = given;
   if (authorize !== undefined && typeof authorize !== "function") throw refused(`authorize is a function; this is ${kindOf(authorize)}`);
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === "function" || value instanceof AbortSignal) throw cannotGo(name);
   }
-  onlyKnown("what sends", settings, FETCH_SETTINGS);
   return [settings, authorize];
 }
+
+const isSending = (transport: unknown) => typeof transport === "object" && transport !== null && "send" in transport;
 
 /**
  * Keeps one scope of an outbox going that lives elsewhere; made by `RemoteOutbox.driver`. It works there: one for each scope, however

@@ -1,11 +1,12 @@
 // The ledger of a thread of its own: what syncs does so beside the event loop.
 
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { KeyledgerError } from "../errors.js";
-import type { Locking } from "../file-store.js";
+import { type Names, checkNumbers, onlyKnown } from "../door.js";
+import { type Locking, checkLocking, pathOf } from "../file-store.js";
 import type { LedgerOptions } from "../ledger.js";
 import { Calling } from "../remote/calling.js";
+import { cannotGo } from "../remote/driver.js";
 import { RemoteLedger } from "../remote/ledger.js";
 import { errorOf } from "../remote/plain.js";
 import type { Durability } from "../store.js";
@@ -25,11 +26,23 @@ export interface OpenOptions extends LedgerOptions {
   locking?: Locking;
 }
 
+const OPTIONS: Names<OpenOptions> = { maxResponseBytes: true, cacheBytes: true, locking: true };
+
+/** The options as the thread is told them. */
+function movable(options: OpenOptions): OpenOptions {
+  if (typeof options === "object" && options !== null && "clock" in options) throw cannotGo("a clock");
+  onlyKnown("Ledger.open", options, OPTIONS);
+  const { locking = "flock", ...numbers } = options;
+  checkLocking(locking);
+  checkNumbers("a ledger", numbers);
+  return { locking, ...numbers };
+}
+
 /** A key ledger in one file, which a thread of its own has. It keeps the process alive only while a call is under way. */
 export class Ledger extends RemoteLedger {
   /** Opens the ledger file, or makes it, for this process alone. */
   static async open(path: string | URL, options: OpenOptions = {}): Promise<Ledger> {
-    const workerData = { path: typeof path === "string" ? path : fileURLToPath(path), options };
+    const workerData = { path: pathOf(path), options: movable(options) };
     // The program's own options are not the thread's: `--eval` and the like would stop it.
     const worker = new Worker(new URL("./worker.js", import.meta.url), { workerData, name: "keyledger", execArgv: [] });
     const calling = new Calling((message) => worker.postMessage(message));

@@ -108,10 +108,16 @@ test("a setting that there is none of is refused by its name, wherever settings 
   assert.throws(() => HttpRequest.of({ method: "POST", url }, { keyfield: {} }), none("keyfield"));
   await both(t, async (ledger) => {
     const outbox = ledger.outbox();
+    const sends = () => ledger.outbox().driver("u", typeof ledger.beginSync === "function" ? new FetchTransport({ autorize: () => ({}) }) : { autorize: () => ({}) });
+    await assert.rejects(called(sends), none("autorize"));
     await assert.rejects(called(() => ledger.begin(charge, "t", "k", unchecked(), { waitMS: 5 })), none("waitMS"));
     await assert.rejects(called(() => ledger.run(charge, "t", "k", unchecked(), () => "", { mean: () => "not_done" })), none("mean"));
     await assert.rejects(called(() => ledger.begin(charge, "t", "k", unchecked(), { means: () => "not_done" })), none("means"));
     await assert.rejects(called(() => ledger.beginMany([{ operation: charge, scope: "t", key: "k", fingerprint: unchecked(), waitMS: 5 }])), none("waitMS"));
+    for (const wait of [{ waitMs: 5 }, { signal: AbortSignal.abort() }]) {
+      const begin = { operation: charge, scope: "t", key: "k", fingerprint: unchecked(), ...wait };
+      await assert.rejects(called(() => ledger.beginMany([begin])), none(Object.keys(wait)[0]));
+    }
     const id = { scope: "t", operation: "charge", key: "k" };
     await assert.rejects(called(() => ledger.forget(id, { evenIfUnknwn: true })), none("evenIfUnknwn"));
     await assert.rejects(called(() => ledger.forgetScope("t", { evenIfUnknwn: true })), none("evenIfUnknwn"));

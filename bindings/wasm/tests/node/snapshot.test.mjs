@@ -101,6 +101,14 @@ test("a store is the same by hand, and reads as what it was", async () => {
   assert.throws(() => new MemoryStore(snapshot.slice(0, 90)), { code: "corrupt" });
 });
 
+test("a snapshot that was lost is no new ledger (I9)", async () => {
+  for (const lost of [undefined, null, "", new Uint8Array()]) {
+    await assert.rejects(Ledger.restore(lost), { code: "wrong_format" });
+    assert.throws(() => Ledger.restoreSync(lost), { code: "wrong_format" });
+    assert.throws(() => new MemoryStore(lost), { code: "wrong_format" });
+  }
+});
+
 /** A snapshot of these bytes, under the checksum that is theirs. */
 const sealed = (packed) => Buffer.concat([Buffer.from("keyledger snapshot 1\n"), Buffer.from(Fingerprint.ofBytes(packed).hex), packed]);
 

@@ -7,9 +7,10 @@ import { existsSync, mkdirSync, openSync, closeSync, readFileSync, readdirSync, 
 import { basename, join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { folder, kit, scratch } from "./kit.mjs";
+import { folder, installed, kit, scratch } from "./kit.mjs";
 
 const { FileStore, Fingerprint, Ledger, MemoryStore, Operation } = kit;
+const { Ledger: Threaded } = await installed("./worker");
 const charge = Operation.repeatable("charge");
 const unchecked = Fingerprint.unchecked();
 const files = folder();
@@ -39,6 +40,26 @@ test("what locking is not spelled as it is known is invalid_argument, and nothin
   }
   assert.deepEqual(readdirSync(made), []);
   Ledger.openSync(path, { locking: undefined }).closeSync();
+});
+
+test("what is no path, and what a thread cannot be told, is invalid_argument, and nothing is opened or made", async () => {
+  const [made, path] = place("paths");
+  const refused = (words) => ({ name: "KeyledgerError", code: "invalid_argument", message: words });
+  for (const given of [undefined, null, 5, {}, [], () => path, Symbol("x"), "", new URL("https://pay.example/a.kl")]) {
+    const words = refused(/^a ledger's file is told by its path, or by a file: URL/);
+    assert.throws(() => Ledger.openSync(given), words);
+    assert.throws(() => new FileStore(given), words);
+    await assert.rejects(Ledger.open(given), words);
+    await assert.rejects(Threaded.open(given), words);
+  }
+  const clock = { wallMs: () => 0, monotonicMs: () => 0 };
+  await assert.rejects(Threaded.open(path, { clock }), refused(/^a clock cannot go to the thread that has the ledger; open the ledger where/));
+  await assert.rejects(Threaded.open(path, { lock: "none" }), refused(/^Ledger.open has no setting lock; it has/));
+  await assert.rejects(Threaded.open(path, null), refused(/takes an object of settings; this is null/));
+  await assert.rejects(Threaded.open(path, { locking: () => "none" }), refused(/^locking is "flock" or "none"; not a function$/));
+  await assert.rejects(Threaded.open(path, { cacheBytes: () => 1 }), refused(/^the cacheBytes of a ledger is a number/));
+  assert.deepEqual(readdirSync(made), []);
+  await (await Threaded.open(pathToFileURL(path), { locking: undefined })).close();
 });
 
 test("a store object is one ledger's: a second one is told already_open, and closed when the first is closed", () => {
