@@ -7,7 +7,7 @@ import type { Outgoing } from "./outbox/http.js";
 import type { Enqueued, Outbox } from "./outbox/outbox.js";
 import type { Wishes } from "./outbox/wishes.js";
 import type { RemoteOutbox } from "./remote/outbox.js";
-import { type Answer, type Bytes, StoredResponse, toBytes } from "./response.js";
+import { type Answer, type Bytes, StoredResponse, isBytes, toBytes } from "./response.js";
 import type { NativeClosure } from "./store.js";
 import { atOnce } from "./telling.js";
 
@@ -26,6 +26,18 @@ const NAMES_MAX = 4;
 type Call = (words: unknown[]) => unknown;
 
 const orNull = (bytes: Bytes | null | undefined) => (bytes == null ? null : toBytes(bytes));
+
+/** The bytes as they are now: a batch is a value. */
+const copied = (bytes: Bytes) => toBytes(bytes).slice();
+
+/** What is no plain object is told of when the batch is applied. */
+const shallow = <T>(given: T): T => (given != null && Object.getPrototypeOf(given) === Object.prototype ? { ...given } : given);
+
+function kept(request: Outgoing): Outgoing {
+  if (isBytes(request)) return request.slice();
+  const copy = shallow(request);
+  return copy !== request && typeof copy === "object" && "body" in copy && isBytes(copy.body) ? { ...copy, body: copy.body.slice() } : copy;
+}
 
 /** The caller's own tables, inside a transaction. It is good until the closure that has it returns. */
 export class Transaction {
@@ -120,20 +132,20 @@ export class Batch {
   }
 
   put(table: string, key: Bytes, value: Bytes): this {
-    return this.#with("put", table, toBytes(key), toBytes(value));
+    return this.#with("put", table, copied(key), copied(value));
   }
   delete(table: string, key: Bytes): this {
-    return this.#with("delete", table, toBytes(key));
+    return this.#with("delete", table, copied(key));
   }
   insertUnique(table: string, key: Bytes, value: Bytes): this {
-    return this.#with("insertUnique", table, toBytes(key), toBytes(value));
+    return this.#with("insertUnique", table, copied(key), copied(value));
   }
   /** A request to be sent once the batch is on disk. The outbox is one of the ledger that is given the batch, wherever that ledger lives. */
   enqueue(outbox: AnyOutbox, request: Outgoing, wishes: Wishes): this {
-    return this.#with("enqueue", outbox as Outbox | RemoteOutbox, request, wishes);
+    return this.#with("enqueue", outbox as Outbox | RemoteOutbox, kept(request), shallow(wishes));
   }
   compareAndSet(table: string, key: Bytes, expected: Bytes | null, value: Bytes | null): this {
-    return this.#with("compareAndSet", table, toBytes(key), orNull(expected), orNull(value));
+    return this.#with("compareAndSet", table, copied(key), orNull(expected)?.slice() ?? null, orNull(value)?.slice() ?? null);
   }
   #with(...change: Change | Enqueueing): this {
     this.#all.push(change);

@@ -7,7 +7,7 @@ import { across } from "./border.mjs";
 import { kit } from "./kit.mjs";
 import { server } from "./outbox-kit.mjs";
 
-const { Batch, DeliveryOutcome, Fingerprint, FetchTransport, HttpRequest, Operation, StoredResponse } = kit;
+const { Batch, DeliveryOutcome, Fingerprint, FetchTransport, HttpRequest, Operation, StoredResponse, httpAnswer } = kit;
 const REFUSED = { name: "KeyledgerError", code: "invalid_argument" };
 const charge = Operation.repeatable("charge");
 const once = Operation.atMostOnce("once");
@@ -166,4 +166,14 @@ test("bytes of another realm, of a Buffer and of shared memory are bytes; a fetc
 test("a JSON answer is of a value that JSON has words for", () => {
   for (const value of [undefined, () => 1, Symbol("s")]) assert.throws(() => StoredResponse.json(value), REFUSED);
   assert.equal(StoredResponse.json(null).text(), "null");
+});
+
+test("a media type that is no value of a field is stored, and left out of the answer over HTTP: nothing runs again (S4)", async (t) => {
+  const { direct } = across(t);
+  for (const mediaType of ["text/plain\r\nset-cookie: a=b", "", "a\0b", "\u20ac"]) {
+    const told = await direct.run(once, "t", `media ${mediaType.length}`, unchecked(), () => new StoredResponse(mediaType, "paid"));
+    assert.equal(told.mediaType, mediaType);
+    const answer = httpAnswer(await direct.lookup(once, "t", `media ${mediaType.length}`));
+    assert.deepEqual([answer.status, answer.headers.get("set-cookie"), await answer.text()], [200, null, "paid"]);
+  }
 });

@@ -112,3 +112,28 @@ test("the outbox of another ledger is refused, here and there: nothing is stored
   }
   assert.deepEqual(await entries(other.outbox()), []);
 });
+
+test("a batch is a value: what is done to the bytes and wishes that it was given is not done to it", async (t) => {
+  const { direct, remote } = across(t);
+  for (const ledger of [direct, remote]) {
+    const scope = ledger === direct ? "direct" : "remote";
+    const outbox = ledger.outbox();
+    const [key, value, sent, parts] = ["k", "5", "dear Ann", "{}"].map((text) => new TextEncoder().encode(text));
+    const wishes = { scope, operation: "mail", purpose: "as it was" };
+    await ledger.apply(new Batch().delete(scope, "swap").put(scope, "swap", "x"));
+    const batch = new Batch()
+      .put(scope, key, value)
+      .insertUnique(scope, "one", value)
+      .compareAndSet(scope, "swap", Uint8Array.of(120), value)
+      .enqueue(outbox, sent, wishes)
+      .enqueue(outbox, { ...POST, body: parts }, { ...wishes, purpose: "parts" });
+    for (const bytes of [key, value, sent, parts]) bytes.fill(63);
+    wishes.purpose = "changed";
+    await ledger.apply(batch);
+    const rows = (await ledger.scan(scope, { limit: 9 })).map((row) => row.map(text));
+    assert.deepEqual(rows, [["k", "5"], ["one", "5"], ["swap", "5"]]);
+    const [mail, post] = await Promise.all(["as it was", "parts"].map((purpose) => outbox.find(scope, purpose)));
+    assert.equal(text((await outbox.request(mail.id))[1]), "dear Ann");
+    assert.ok(text((await outbox.request(post.id))[1]).endsWith("{}"));
+  }
+});
