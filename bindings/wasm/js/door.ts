@@ -92,6 +92,11 @@ export function checkText(parts: { scope: string; key: string }): void {
   }
 }
 
+/** Whose record it is. @internal */
+export function checkId(id: unknown): void {
+  if (typeof id !== "object" || id === null) throw refused(`a record is named by { scope, operation, key }; this is ${kindOf(id)}`);
+}
+
 /** How many rows, and which. @internal */
 export function checkRange(range: { limit: number }): void {
   if (typeof range?.limit !== "number") throw refused("a scan says how many rows at most: { from, to, limit }");

@@ -7,6 +7,7 @@ import {
   fsyncSync,
   ftruncateSync,
   linkSync,
+  lstatSync,
   openSync,
   readSync,
   rmSync,
@@ -51,6 +52,7 @@ export class FileStore implements Store {
     if (isThere(name)) {
       this.#fd = opened(name, locking);
     } else {
+      refuseDangling(name);
       [this.#temporary, this.#fd] = made(name, locking);
     }
   }
@@ -212,6 +214,12 @@ function isAt(path: string, fd: number): boolean {
 
 function isThere(path: string): boolean {
   return orUnavailable(() => statSync(path, { throwIfNoEntry: false })) !== undefined;
+}
+
+/** A name that is taken by a link to nothing: no file can be put in its place, and none is behind it. */
+function refuseDangling(path: string): void {
+  const entry = orUnavailable(() => lstatSync(path, { throwIfNoEntry: false }));
+  if (entry?.isSymbolicLink()) throw new KeyledgerError("unavailable", `${path} is a symbolic link to a file that is not there`);
 }
 
 function orUnavailable<T>(call: () => T): T {

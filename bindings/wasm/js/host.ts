@@ -1,3 +1,4 @@
+import { kindOf, refused } from "./door.js";
 import type { Clock, Host } from "./store.js";
 
 /** The platform's own clocks. */
@@ -8,6 +9,9 @@ export const SYSTEM_CLOCK: Clock = {
 
 /** Time from `clock`, randomness from the platform, commits by `callSoon`. */
 export function hostOf(callSoon: (commit: () => void) => void, clock: Clock = SYSTEM_CLOCK): Host {
+  if (typeof clock?.wallMs !== "function" || typeof clock.monotonicMs !== "function") {
+    throw refused(`a clock has wallMs and monotonicMs, which tell milliseconds; this is ${kindOf(clock)}`);
+  }
   return {
     wallMs: () => number(clock.wallMs()),
     monotonicMs: () => number(clock.monotonicMs()),

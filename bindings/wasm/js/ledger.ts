@@ -1,7 +1,7 @@
 import type { AnyLedger } from "./any.js";
 import { Claim } from "./claim.js";
 import { type Decision, decided } from "./decision.js";
-import { type Names, checkRange, checkText, onlyKnown, refused } from "./door.js";
+import { type Names, checkId, checkRange, checkText, onlyKnown, refused } from "./door.js";
 import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing } from "./native/keyledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "./operation.js";
 import {
@@ -148,6 +148,7 @@ export class LedgerHandle implements AnyLedger {
   }
   /** The record of a key id, or null. */
   inspectSync(id: KeyId): RecordView | null {
+    checkId(id);
     checkText(id);
     const found = this.#native.inspect(id.scope, id.operation, id.key) as unknown;
     return found === null ? null : shown(found);
@@ -171,6 +172,7 @@ export class LedgerHandle implements AnyLedger {
 
   /** Settles by key id and fence: for whoever holds no claim object. */
   settleSync(id: KeyId, fence: number, verb: Settlement, with_?: Answer): void {
+    checkId(id);
     const [text, body] = settledWith(verb, with_);
     this.#native.settleSync(id.scope, id.operation, id.key, fence, verb, text, body);
   }
@@ -179,6 +181,7 @@ export class LedgerHandle implements AnyLedger {
   }
   /** `heartbeat`, done when it returns. */
   heartbeatSync(id: KeyId, fence: number, leaseMs: number): void {
+    checkId(id);
     this.#native.heartbeatSync(id.scope, id.operation, id.key, fence, leaseMs);
   }
   async heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
@@ -186,6 +189,7 @@ export class LedgerHandle implements AnyLedger {
   }
   /** `recordStep`, done when it returns. */
   recordStepSync(id: KeyId, fence: number, name: string, value: Bytes): void {
+    checkId(id);
     this.#native.recordStepSync(id.scope, id.operation, id.key, fence, name, toBytes(value));
   }
   async recordStep(id: KeyId, fence: number, name: string, value: Bytes): Promise<void> {
@@ -202,6 +206,7 @@ export class LedgerHandle implements AnyLedger {
 
   /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
   resolveSync(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): void {
+    checkId(id);
     const [verdict, mediaType, body] = verdictOf(resolution);
     this.#native.resolveSync(id.scope, id.operation, id.key, fence, verdict, mediaType, body, who, note);
   }
@@ -218,6 +223,7 @@ export class LedgerHandle implements AnyLedger {
 
   /** `forget`, done when it returns. */
   forgetSync(id: KeyId, options: ForgetOptions = {}): Forgotten {
+    checkId(id);
     onlyKnown("forget", options, FORGET_OPTIONS);
     return this.#native.forgetSync(id.scope, id.operation, id.key, options.evenIfUnknown ?? false) as Forgotten;
   }

@@ -1,4 +1,5 @@
 import { checkPairs, kindOf, refused } from "./door.js";
+import { wordsOf } from "./thrown.js";
 
 const TO_TEXT = new TextDecoder();
 const TO_TEXT_OR_NOT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -64,7 +65,12 @@ export class StoredResponse {
   }
   /** Throws `invalid_argument` for undefined, and whatever else JSON has no word for. */
   static json(value: unknown): StoredResponse {
-    const text: string | undefined = JSON.stringify(value);
+    let text: string | undefined;
+    try {
+      text = JSON.stringify(value);
+    } catch (error) {
+      throw refused(`JSON cannot hold it: ${wordsOf(error)}`);
+    }
     if (text !== undefined) return new StoredResponse("application/json", text);
     throw refused(`JSON has no word for ${kindOf(value)}; give null, or take StoredResponse.empty()`);
   }

@@ -127,7 +127,7 @@ function shown([status, fields, body, length, sha256]: NativeStored): HttpStored
 export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unknown) => void): NativeRoute {
   onlyKnown("a route", given, SETTINGS);
   const { key, operation, effect, keep, redact, ...rest } = given;
-  if (key !== "required" && key !== "optional") throw new TypeError(`key is "required" or "optional", and not ${typeof key === "string" ? key : kindOf(key)}`);
+  if (key !== "required" && key !== "optional") throw refused(`key is "required" or "optional"; this is ${typeof key === "string" ? key : kindOf(key)}`);
   const hooks = {
     keep: typeof keep === "function" ? watched((...given: Parameters<typeof keep>) => atOnce(keep(...given), "keep"), tell) : keep,
     redact: typeof redact === "function" ? watched(redacting(redact), tell) : redact,

@@ -1,6 +1,6 @@
 import type { AnyLedger } from "../any.js";
 import type { Decision } from "../decision.js";
-import { checkRange, onlyKnown } from "../door.js";
+import { checkId, checkRange, onlyKnown } from "../door.js";
 import { type Resolution, type Settlement, foundOut } from "../ledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "../operation.js";
 import {
@@ -114,6 +114,7 @@ export class RemoteLedger implements AnyLedger {
   }
   /** The record of a key id, or null. */
   async inspect(id: KeyId): Promise<RecordView | null> {
+    checkId(id);
     const found = await this.#call<RecordView | null>("inspect", id);
     return found && shown(found);
   }
@@ -137,15 +138,18 @@ export class RemoteLedger implements AnyLedger {
 
   /** Settles by key id and fence: for whoever holds no claim object. */
   async settle(id: KeyId, fence: number, verb: Settlement, with_?: Answer): Promise<void> {
+    checkId(id);
     const [text, body] = settledWith(verb, with_);
     if (verb === "park") await this.#call("park", [id, fence], text);
     else if (verb === "release") await this.#call("release", [id, fence]);
     else await this.#call("settle", [id, fence], verb, { mediaType: text, body, omitted: null });
   }
-  heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
+  async heartbeat(id: KeyId, fence: number, leaseMs: number): Promise<void> {
+    checkId(id);
     return this.#call("heartbeat", [id, fence], leaseMs);
   }
   async recordStep(id: KeyId, fence: number, name: string, value: Bytes): Promise<void> {
+    checkId(id);
     await this.#call("recordStep", [id, fence], name, toBytes(value));
   }
 
@@ -156,6 +160,7 @@ export class RemoteLedger implements AnyLedger {
   }
   /** Settles a parked record for a person. `fence` is the one that `inspect` showed. */
   async resolve(id: KeyId, fence: number, resolution: Resolution, who: string, note: string): Promise<void> {
+    checkId(id);
     await this.#call("resolve", id, fence, plainResolution(resolution), who, note);
   }
   /** Resolves every parked record that the filter lets through; says how many. */
@@ -163,6 +168,7 @@ export class RemoteLedger implements AnyLedger {
     return this.#call("resolveMany", filter, plainResolution(resolution), who, note);
   }
   async forget(id: KeyId, options: ForgetOptions = {}): Promise<Forgotten> {
+    checkId(id);
     onlyKnown("forget", options, FORGET_OPTIONS);
     return this.#call("forget", id, options);
   }

@@ -1,6 +1,7 @@
 // What cannot be meant is refused where it is said: before a key is spent, a lease is taken or another request is taken for the same.
 
 import assert from "node:assert/strict";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { across } from "./border.mjs";
@@ -118,4 +119,32 @@ test("a drain asks for other credentials before it counts what is held (O8)", LI
   t.mock.method(console, "error", () => undefined);
   assert.equal((await outbox.drain("user-7", throws)).counts.held, 1);
   assert.equal(outbox.get(held.entry.id).tries, 0);
+});
+
+test("what names no record, is no clock, no key's rule or no JSON has a code, wherever the ledger lives", async (t) => {
+  const { direct, remote } = across(t);
+  for (const id of [null, undefined, 5, "s"]) {
+    const words = refused(/^a record is named by \{ scope, operation, key \}; this is /);
+    for (const ledger of [direct, remote]) {
+      await assert.rejects(ledger.inspect(id), words);
+      await assert.rejects(ledger.settle(id, 1, "release"), words);
+      await assert.rejects(ledger.heartbeat(id, 1, 5), words);
+      await assert.rejects(ledger.recordStep(id, 1, "x", "y"), words);
+      await assert.rejects(ledger.resolve(id, 1, "not_done", "ann", "why"), words);
+      await assert.rejects(ledger.forget(id), words);
+    }
+  }
+  for (const clock of [{}, 5, { wallMs: () => 1 }]) assert.throws(() => Ledger.inMemorySync({ clock }), refused(/^a clock has wallMs/));
+  assert.throws(() => kit.idempotent(() => new Response(), { ledger: direct, key: "x", effect: "repeatable", scope: () => "s" }), refused(/^key is "required"/));
+  const cyclic = {};
+  cyclic.again = cyclic;
+  for (const value of [cyclic, 1n]) assert.throws(() => kit.StoredResponse.json(value), refused(/^JSON cannot hold it/));
+});
+
+test("a path that is a link to nothing is told as that, and at once", () => {
+  const path = join(files, "link.kl");
+  symlinkSync(join(files, "nothing"), path);
+  const startMs = performance.now();
+  assert.throws(() => Ledger.openSync(path), { code: "unavailable", message: /link\.kl is a symbolic link to a file that is not there/ });
+  assert.ok(performance.now() - startMs < 1_000);
 });
