@@ -13,6 +13,8 @@ export type ErrorMeans = "by_effect" | "not_done" | { final: Answer } | { unknow
 
 type Refusal = Exclude<Decision, { kind: "acquired" | "replay" }>;
 
+const KEY_ADVICE = { in_progress: "reuse", mismatch: "rotate", parked: "reconcile", gone: "reconcile" } as const;
+
 /** What `Refused` says of each: why, or what to do. */
 function wordsFor(decision: Refusal): string {
   switch (decision.kind) {
@@ -32,10 +34,19 @@ export class Refused extends Error {
   override readonly name = "Refused";
   /** What `begin` answered. */
   readonly decision: Refusal;
+  /** The decision's kind: the same in every language. */
+  readonly code: Refusal["kind"];
+  /** What to do with the key: the same again later, another one, or find out first whether it happened. */
+  readonly keyAdvice: "reuse" | "rotate" | "reconcile";
+  /** When to ask again with the same key; null: that would tell nothing new. */
+  readonly retryAfterMs: number | null;
 
   constructor(decision: Refusal) {
     super(`the operation was not run: ${decision.kind}; ${wordsFor(decision)}`);
     this.decision = decision;
+    this.code = decision.kind;
+    this.keyAdvice = KEY_ADVICE[decision.kind];
+    this.retryAfterMs = decision.kind === "in_progress" ? decision.retryAfterMs : null;
   }
 }
 

@@ -134,7 +134,12 @@ test("an outcome that cannot be stored is parked: its handler does not run again
 
 test("a refusal names its decision, and when to ask again, why it is held or what to do with the key (S9)", (t) =>
   both(t, async (ledger, where) => {
-    const told = (key, fingerprint) => ledger.run(charge, where, key, fingerprint, () => assert.fail("it is not to run")).catch((error) => [error.decision?.kind, error.message]);
+    const advice = [];
+    const told = (key, fingerprint) =>
+      ledger.run(charge, where, key, fingerprint, () => assert.fail("it is not to run")).catch(({ decision, message, code, keyAdvice, retryAfterMs }) => {
+        advice.push([code, keyAdvice, retryAfterMs === (decision.retryAfterMs ?? null)]);
+        return [decision.kind, message];
+      });
     const { claim } = await ledger.begin(charge, where, "held", Fingerprint.ofJson(1));
     const [kind, message] = await told("held", Fingerprint.ofJson(1));
     assert.equal(kind, "in_progress");
@@ -145,4 +150,6 @@ test("a refusal names its decision, and when to ask again, why it is held or wha
     const gone = Operation.repeatable("charge", { retentionMs: 0 });
     await (await ledger.begin(gone, where, "gone", unchecked())).claim.complete("");
     assert.match((await told("gone", unchecked()))[1], /: gone; settled so long ago that its answer is gone$/);
+    const reused = [["in_progress", "reuse", true], ["mismatch", "rotate", true]];
+    assert.deepEqual(advice, [...reused, ["parked", "reconcile", true], ["gone", "reconcile", true]]);
   }));
