@@ -14,8 +14,15 @@ pub(crate) struct Output {
     pub(crate) json: bool,
     colour: bool,
     terminal: bool,
-    /// Lines go to the standard error: they are not the answer.
-    is_aside: bool,
+    stream: Stream,
+}
+
+/// Where lines go.
+#[derive(Debug, Clone, Copy)]
+enum Stream {
+    Answer,
+    /// The standard error.
+    Aside,
 }
 
 /// How urgent something is.
@@ -39,12 +46,12 @@ impl Output {
             Colour::Always => true,
             Colour::Never => false,
         };
-        Self { json: manner.json, colour, terminal, is_aside: false }
+        Self { json: manner.json, colour, terminal, stream: Stream::Answer }
     }
 
     /// Beside the answer, for whoever looks on.
     pub(crate) fn aside(self) -> Self {
-        Self { is_aside: true, colour: false, terminal: io::stderr().is_terminal(), ..self }
+        Self { stream: Stream::Aside, colour: false, terminal: io::stderr().is_terminal(), ..self }
     }
 
     /// Writes one value as a line of JSON.
@@ -57,8 +64,11 @@ impl Output {
     /// Writes a line for a person.
     pub(crate) fn line(self, line: impl AsRef<str>) -> Result<()> {
         let line = line.as_ref();
-        let mut to: Box<dyn Write> = if self.is_aside { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-        Ok(writeln!(to, "{line}")?)
+        let written = match self.stream {
+            Stream::Answer => writeln!(io::stdout().lock(), "{line}"),
+            Stream::Aside => writeln!(io::stderr().lock(), "{line}"),
+        };
+        Ok(written?)
     }
 
     /// The value as JSON, or what a person sees of it.

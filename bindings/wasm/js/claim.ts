@@ -1,8 +1,9 @@
 import type { AnyClaim } from "./any.js";
+import { checkFunction } from "./door.js";
 import type { NativeClaim } from "./native/keyledger.js";
 import type { Effect, KeyId } from "./operation.js";
 import { type Answer, type Bytes, type NativeResponse, StoredResponse, doneBytes } from "./response.js";
-import { type Batch, Transaction } from "./transaction.js";
+import { type Batch, Transaction, batchOf } from "./transaction.js";
 import { Turns } from "./turns.js";
 
 const NOTHING = new Uint8Array();
@@ -138,6 +139,7 @@ export class Claim implements AnyClaim {
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
   async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
+    checkFunction("a step", f);
     return this.#turns.step(name, async () => {
       const recorded = await this.#turns.call(async () => this.#native.recordedStep(name) as Uint8Array | null);
       if (recorded !== null) return recorded;
@@ -148,6 +150,7 @@ export class Claim implements AnyClaim {
   }
   /** `step`, done when it returns. */
   stepSync(name: string, f: (key: string) => Bytes): Uint8Array {
+    checkFunction("a step", f);
     const recorded = this.#native.recordedStep(name) as Uint8Array | null;
     if (recorded !== null) return recorded;
     const value = doneBytes(f(this.deriveKey(name)));
@@ -175,7 +178,7 @@ export class Claim implements AnyClaim {
   /** The same as a value. */
   completeBatchSync(batch: Batch, answer: Answer): StoredResponse {
     const { mediaType, body } = StoredResponse.of(answer);
-    const told = this.#native.completeBatchSync(batch.native, mediaType, body ?? NOTHING);
+    const told = this.#native.completeBatchSync(batchOf(batch).native, mediaType, body ?? NOTHING);
     return StoredResponse.ofNative(told as NativeResponse);
   }
   async completeBatch(batch: Batch, answer: Answer): Promise<StoredResponse> {

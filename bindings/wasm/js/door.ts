@@ -74,6 +74,24 @@ export function onlyKnown(what: string, given: object | null | undefined, names:
   for (const name in given) {
     if (!Object.hasOwn(names, name)) throw refused(`${what} has no setting ${name}; it has ${Object.keys(names).join(", ")}`);
   }
+  if ("signal" in given) checkSignal(given.signal);
+}
+
+/** One of another realm is one, too. */
+function checkSignal(signal: unknown): void {
+  if (signal == null || (typeof signal === "object" && "aborted" in signal && "addEventListener" in signal)) return;
+  throw refused(`a signal is an AbortSignal; this is ${kindOf(signal)}`);
+}
+
+/** @internal */
+export function checkFunction(what: string, given: unknown): void {
+  if (typeof given !== "function") throw refused(`${what} is a function; this is ${kindOf(given)}`);
+}
+
+/** @internal */
+export function listed<T>(what: string, given: readonly T[]): readonly T[] {
+  if (Array.isArray(given)) return given;
+  throw refused(`${what} takes a list; this is ${kindOf(given)}`);
 }
 
 /** The compiler sees to it, and not everybody has one. @internal */

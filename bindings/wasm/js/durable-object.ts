@@ -33,7 +33,7 @@ export class Ledger extends LedgerHandle {
   }
   /** Opens the ledger on a store of the caller's. */
   static on(store: Store, options: DurableOptions = {}): Ledger {
-    const host = hostOf((commit) => queueMicrotask(commit), options.clock);
+    const host = hostOf((commit) => queueMicrotask(commit), options?.clock);
     return new Ledger(store, host, { cacheBytes: CACHE_BYTES, ...options });
   }
 }

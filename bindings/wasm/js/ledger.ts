@@ -1,7 +1,7 @@
 import type { AnyLedger } from "./any.js";
 import { Claim } from "./claim.js";
 import { type Decision, decided } from "./decision.js";
-import { type Names, checkId, checkRange, checkText, onlyKnown, refused } from "./door.js";
+import { type Names, checkId, checkRange, checkText, listed, onlyKnown, refused } from "./door.js";
 import { NativeBegin, type NativeClaim, NativeLedger, type NativeListing } from "./native/keyledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "./operation.js";
 import {
@@ -23,7 +23,7 @@ import { type Answer, type Bytes, type NativeResponse, StoredResponse, toBytes }
 import { checkRun, runDecided } from "./run.js";
 import { settledWith } from "./settlement.js";
 import { type Durability, GuardedStore, type Host, type Store } from "./store.js";
-import { type AtOnce, type Batch, type Row, Transaction } from "./transaction.js";
+import { type AtOnce, type Batch, type Row, Transaction, batchOf } from "./transaction.js";
 import { aborted } from "./waiting.js";
 
 const NOTHING = new Uint8Array();
@@ -111,11 +111,11 @@ export class LedgerHandle implements AnyLedger {
 
   /** Decides each as if alone, in order, in one commit. None of them waits for another owner. */
   async beginMany(begins: readonly Begin[]): Promise<Decision[]> {
-    return ((await this.#native.beginMany(begins.map(oneOfMany))) as unknown[]).map(decided);
+    return ((await this.#native.beginMany(listed("beginMany", begins).map(oneOfMany))) as unknown[]).map(decided);
   }
   /** `beginMany`, done when it returns. */
   beginManySync(begins: readonly Begin[]): Decision[] {
-    return (this.#native.beginManySync(begins.map(oneOfMany)) as unknown[]).map(decided);
+    return (this.#native.beginManySync(listed("beginMany", begins).map(oneOfMany)) as unknown[]).map(decided);
   }
 
   /** As `begin` would answer now, save that nothing is granted: where it would be, the answer is `in_progress` (S9). */
@@ -277,11 +277,11 @@ export class LedgerHandle implements AnyLedger {
     return this.#native.transactionSync(Transaction.plain(f)) as T;
   }
   async apply(batch: Batch): Promise<void> {
-    await this.#native.apply(batch.native);
+    await this.#native.apply(batchOf(batch).native);
   }
   /** `apply`, done when it returns. */
   applySync(batch: Batch): void {
-    this.#native.applySync(batch.native);
+    this.#native.applySync(batchOf(batch).native);
   }
   /** `get`, done when it returns. */
   getSync(table: string, key: Bytes): Uint8Array | null {

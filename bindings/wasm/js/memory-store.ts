@@ -1,5 +1,6 @@
 import { KeyledgerError } from "./errors.js";
 import { NativeFingerprint } from "./native/keyledger.js";
+import { isBytes } from "./response.js";
 import type { Durability, Store } from "./store.js";
 
 const MAGIC = new TextEncoder().encode("keyledger snapshot 1\n");
@@ -105,7 +106,7 @@ function hashOf(packed: Uint8Array): Uint8Array {
 function checked(snapshot: unknown): Uint8Array {
   const equal = (found: Uint8Array, wanted: Uint8Array) =>
     found.length === wanted.length && wanted.every((byte, at) => byte === found[at]);
-  if (!(snapshot instanceof Uint8Array) || !equal(snapshot.subarray(0, MAGIC.length), MAGIC)) {
+  if (!isBytes(snapshot) || snapshot.length === 0 || !equal(snapshot.subarray(0, MAGIC.length), MAGIC)) {
     throw new KeyledgerError("wrong_format", "these bytes are no snapshot of a ledger, or one of a later version");
   }
   const packed = snapshot.subarray(HEAD_BYTES);

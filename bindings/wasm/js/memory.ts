@@ -23,7 +23,7 @@ export class Ledger extends LedgerHandle {
   }
   /** Opens the ledger on a store of the caller's, once the module is loaded. */
   static on(store: Store, options: MemoryOptions = {}): Ledger {
-    return new Ledger(store, hostOf((commit) => queueMicrotask(commit), options.clock), options);
+    return new Ledger(store, hostOf((commit) => queueMicrotask(commit), options?.clock), options);
   }
   static inMemorySync(options?: MemoryOptions): Ledger {
     return Ledger.on(new MemoryStore(), options);

@@ -50,7 +50,7 @@ export class Ledger extends LedgerHandle {
   }
   /** Opens the ledger on a store of the caller's. */
   static on(store: Store, options: OpenOptions = {}): Ledger {
-    return new Ledger(store, hostOf(setImmediate, options.clock), options);
+    return new Ledger(store, hostOf(setImmediate, options?.clock), options);
   }
   /** A ledger that is gone with the process; its `snapshot` is not. */
   static inMemorySync(options?: OpenOptions): Ledger {

@@ -1,5 +1,5 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
-import { type Names, checkNumbers, kindOf, onlyKnown, refused } from "./door.js";
+import { type Names, checkId, checkNumbers, kindOf, listed, onlyKnown, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { type Bytes, toBytes } from "./response.js";
 
@@ -119,6 +119,14 @@ export interface FingerprintedRequest extends Members {
 const MEMBERS: Names<Members> = { leaveOut: true, only: true };
 const REQUEST: Names<FingerprintedRequest> = { ...MEMBERS, method: true, path: true, query: true, contentType: true, body: true };
 
+function checkMembers(members: Members): void {
+  for (const name of ["leaveOut", "only"] as const) {
+    const pointers = members[name];
+    const other = pointers && listed(name, pointers).find((pointer: unknown) => typeof pointer !== "string");
+    if (other !== undefined) throw refused(`${name} has JSON pointers, which are text; this is ${kindOf(other)}`);
+  }
+}
+
 /** The hash of a request, or said on purpose: unchecked (section 8). A ledger of this package has to be open, or have been. */
 export class Fingerprint {
   /** @internal */
@@ -143,6 +151,7 @@ export class Fingerprint {
   /** Of JSON text (F1): what it says counts, not how it is written. */
   static ofJsonText(text: Bytes, members: Members = {}): Fingerprint {
     onlyKnown("a fingerprint", members, MEMBERS);
+    checkMembers(members);
     return new Fingerprint(NativeFingerprint.ofJsonText(toBytes(text), members.leaveOut, members.only));
   }
   /** Of a value, through its JSON text. */
@@ -152,6 +161,7 @@ export class Fingerprint {
   /** Of an HTTP request (F3). */
   static ofHttp(request: FingerprintedRequest): Fingerprint {
     onlyKnown("a request", request, REQUEST);
+    checkMembers(request);
     const { method, path, query = "", contentType, body = "", leaveOut, only } = request;
     const native = NativeFingerprint.ofHttp(method, path, query, contentType, toBytes(body), leaveOut, only);
     return new Fingerprint(native);
@@ -237,5 +247,6 @@ export interface KeyId {
 
 /** A key for a call that an operation makes (E3). */
 export function deriveKeyFor(id: KeyId, name: string): string {
+  checkId(id);
   return deriveKeyOf(id.scope, id.operation, id.key, name);
 }

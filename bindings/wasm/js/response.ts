@@ -22,8 +22,16 @@ export function toBytes(given: Bytes): Uint8Array {
 /** The same of what came of something: it was done, and half a surrogate pair is U+FFFD to all who are told. @internal */
 export function doneBytes(given: Bytes): Uint8Array {
   if (typeof given === "string") return TO_BYTES.encode(given);
-  if (isBytes(given)) return given;
+  if (isBytes(given)) return given.length > 0 ? given : empty(given);
   throw refused(`${kindOf(given)} is neither text nor bytes; give a string or a Uint8Array`);
+}
+
+function empty(given: Uint8Array): Uint8Array {
+  try {
+    return new Uint8Array(given.buffer, 0, 0);
+  } catch {
+    throw refused("these bytes have been moved elsewhere, to another thread perhaps: give a copy of them");
+  }
 }
 
 /** What a handler may answer: a response, text (`text/plain`) or bytes (`application/octet-stream`). */

@@ -1,5 +1,5 @@
 import type { AnyOutbox } from "./any.js";
-import { checkName, checkRange } from "./door.js";
+import { checkFunction, checkName, checkRange, kindOf, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { NativeBatch } from "./native/keyledger.js";
 import type { KeyId } from "./operation.js";
@@ -42,9 +42,11 @@ function kept(request: Outgoing): Outgoing {
 /** The caller's own tables, inside a transaction. It is good until the closure that has it returns. */
 export class Transaction {
   readonly #call: Call;
+  #isOver = false;
 
   private constructor(call: Call) {
     this.#call = (words) => {
+      if (this.#isOver) throw refused("the transaction is over: it is good until the closure that has it returns");
       words.slice(0, NAMES_MAX).forEach(checkName);
       return call(words);
     };
@@ -52,13 +54,23 @@ export class Transaction {
 
   /** @internal */
   static plain<T>(f: (tx: Transaction) => T): NativeClosure {
-    return { run: (call) => atOnce(f(new Transaction(call)), CLOSURE) };
+    checkFunction("what runs inside a transaction", f);
+    return { run: (call) => Transaction.#during(call, f) };
+  }
+  static #during<T>(call: Call, f: (tx: Transaction) => T): T {
+    const tx = new Transaction(call);
+    try {
+      return atOnce(f(tx), CLOSURE);
+    } finally {
+      tx.#isOver = true;
+    }
   }
   /** @internal */
   static answering(f: (tx: Transaction) => Answer): NativeClosure {
+    checkFunction("what runs inside a transaction", f);
     return {
       run: (call) => {
-        const { mediaType, body } = StoredResponse.of(atOnce(f(new Transaction(call)), CLOSURE));
+        const { mediaType, body } = StoredResponse.of(Transaction.#during(call, f));
         return [mediaType, body ?? new Uint8Array()];
       },
     };
@@ -184,4 +196,10 @@ export class Batch {
     }
     return native;
   }
+}
+
+/** What is none would be told of by its members. @internal */
+export function batchOf(given: Batch): Batch {
+  if (given instanceof Batch) return given;
+  throw refused(`rows and requests are given as a Batch; this is ${kindOf(given)}`);
 }

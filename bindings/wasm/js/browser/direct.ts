@@ -33,7 +33,7 @@ export class Ledger extends LedgerHandle {
   }
   /** Opens the ledger on a store of the caller's, once the module is loaded (`load`). */
   static on(store: Store, { module: _, ...options }: OpenOptions = {}): Ledger {
-    return new Ledger(store, hostOf(callSoon, options.clock), options);
+    return new Ledger(store, hostOf(callSoon, options?.clock), options);
   }
   /** A ledger that is gone with the worker. */
   static async inMemory(options?: OpenOptions): Promise<Ledger> {

@@ -1,6 +1,6 @@
 import type { Awaitable } from "../any.js";
 import { Claim } from "../claim.js";
-import { checkText, kindOf, refused } from "../door.js";
+import { checkFunction, checkText, kindOf, refused } from "../door.js";
 import { joined } from "../joined.js";
 import { LedgerHandle } from "../ledger.js";
 import type { NativeAsked, NativeClaim, NativeRoute } from "../native/keyledger.js";
@@ -74,6 +74,7 @@ class Guard<Rest extends unknown[]> {
     if (typeof made.ledger !== "function") mustBeHere(made.ledger);
     this.#handler = handler;
     this.#options = options;
+    if (options.onError !== undefined) checkFunction("onError", options.onError);
     this.#tell = telling(options.onError ?? ((error) => console.error("keyledger:", error)));
     // With an open ledger the module is there, and a slip in the settings is told at once.
     if (options.ledger instanceof LedgerHandle) void this.#route;

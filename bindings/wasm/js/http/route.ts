@@ -112,6 +112,7 @@ export function storedHttp(answer: HttpAnswer, limits: { maxResponseBytes?: numb
 /** A stored response as HTTP. What is no HTTP message is the body of a 200, or of a 400 where `failed` says that it was a final no. */
 export function httpOfStored(response: StoredResponse, options: { failed?: boolean } = {}): HttpStored {
   onlyKnown("httpOfStored", options, { failed: true });
+  if (typeof response !== "object" || response === null) throw refused(`what was stored is a StoredResponse; this is ${kindOf(response)}`);
   const { failed = false } = options;
   if (response.body !== null) return shown(readStored(response.mediaType, response.body, failed) as NativeStored);
   const headers: [string, string][] = [["Content-Type", response.mediaType]];
@@ -127,6 +128,7 @@ function shown([status, fields, body, length, sha256]: NativeStored): HttpStored
 export function routeOf(given: RouteSettings & RouteOperation, tell: (error: unknown) => void): NativeRoute {
   onlyKnown("a route", given, SETTINGS);
   const { key, operation, effect, keep, redact, ...rest } = given;
+  if (rest.stream !== undefined && typeof rest.stream !== "boolean") throw refused(`stream is true or false; this is ${kindOf(rest.stream)}`);
   if (key !== "required" && key !== "optional") throw refused(`key is "required" or "optional"; this is ${typeof key === "string" ? key : kindOf(key)}`);
   const hooks = {
     keep: typeof keep === "function" ? watched((...given: Parameters<typeof keep>) => atOnce(keep(...given), "keep"), tell) : keep,
@@ -157,6 +159,7 @@ const ANSWER: Names<HttpStored> = { status: true, headers: true, body: true, omi
 
 /** One that no `Response` can be made of would be stored, and never told again. */
 function checked(answer: HttpAnswer): HttpAnswer {
+  if (typeof answer !== "object" || answer === null) throw refused(`an answer is { status, headers, body }; this is ${kindOf(answer)}`);
   if (answer != null && Object.getPrototypeOf(answer) === Object.prototype) onlyKnown("an answer", answer, ANSWER);
   if (isStatus(answer.status)) return answer;
   throw refused(`the status of an answer is a number from 200 to 599, and not ${typeof answer.status === "number" ? answer.status : kindOf(answer.status)}`);

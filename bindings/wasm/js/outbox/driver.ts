@@ -1,5 +1,5 @@
 import type { AnyDriver } from "../any.js";
-import { type Names, checkNumbers, kindOf, noText, onlyKnown, refused } from "../door.js";
+import { type Names, checkFunction, checkNumbers, noText, onlyKnown } from "../door.js";
 import { NativeDriver, type NativeDelivery } from "../native/keyledger.js";
 import { telling } from "../telling.js";
 import { nameOf } from "../thrown.js";
@@ -70,7 +70,7 @@ export function checkDriver(scope: string, options: DriverOptions): void {
   onlyKnown("a driver", options, DRIVER_OPTIONS);
   const { inFlight, onError } = options;
   checkNumbers("a driver", { inFlight });
-  if (onError !== undefined && typeof onError !== "function") throw refused(`onError is a function; this is ${kindOf(onError)}`);
+  if (onError !== undefined) checkFunction("onError", onError);
 }
 
 /** @internal */

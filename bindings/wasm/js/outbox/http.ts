@@ -2,6 +2,7 @@ import { type Names, kindOf, onlyKnown, refused } from "../door.js";
 import { flat } from "../http/answer.js";
 import { httpMediaType, httpRequest } from "../native/keyledger.js";
 import { type Bytes, isBytes, toBytes } from "../response.js";
+import { wordsOf } from "../thrown.js";
 
 /** A request as its parts. */
 export interface HttpRequestParts {
@@ -46,7 +47,7 @@ export class HttpRequest {
     onlyKnown("keyField", keyField, KEY_FIELD);
     if (typeof method !== "string") throw refused(NO_REQUEST);
     if (Object.getPrototypeOf(parts) === Object.prototype) onlyKnown("a request", parts, PARTS);
-    const fields = flat(new Headers(headers));
+    const fields = flat(headersOf(headers));
     const address = absolute(String(url));
     const bytes = httpRequest(
       method,
@@ -106,4 +107,12 @@ export function stored(request: Outgoing, mediaType?: string): [mediaType: strin
 export async function read(request: Request | Outgoing): Promise<Outgoing> {
   const isFetched = typeof request === "object" && request !== null && "arrayBuffer" in request && "method" in request;
   return isFetched ? HttpRequest.from(request) : request;
+}
+
+function headersOf(given: HeadersInit | undefined): Headers {
+  try {
+    return new Headers(given);
+  } catch (error) {
+    throw refused(`a header cannot be sent: ${wordsOf(error)}`);
+  }
 }

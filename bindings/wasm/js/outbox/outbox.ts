@@ -1,5 +1,5 @@
 import type { AnyOutbox } from "../any.js";
-import { onlyKnown, refused } from "../door.js";
+import { listed, onlyKnown, refused } from "../door.js";
 import type { KeyledgerError } from "../errors.js";
 import type { LedgerHandle } from "../ledger.js";
 import { type NativeDelivery, NativeEnqueue, NativeOutbox } from "../native/keyledger.js";
@@ -92,13 +92,13 @@ export class Outbox implements AnyOutbox {
   }
   /** Many, in order, in one commit: all of them, or none. The first error ends the call. */
   async enqueueMany(many: readonly [request: Request | Outgoing, wishes: Wishes][]): Promise<Enqueued[]> {
-    const requests = await Promise.all(many.map(([request]) => read(request)));
+    const requests = await Promise.all(listed("enqueueMany", many).map(([request]) => read(request)));
     const asked = many.map(([, wishes], at) => this.asked(requests[at] as Outgoing, wishes));
     return ((await this.native.enqueueMany(false, asked)) as unknown[]).map((one) => this.#enqueued(one));
   }
   /** `enqueueMany`, done when it returns. */
   enqueueManySync(many: readonly [request: Outgoing, wishes: Wishes][]): Enqueued[] {
-    const asked = many.map(([request, wishes]) => this.asked(request, wishes));
+    const asked = listed("enqueueMany", many).map(([request, wishes]) => this.asked(request, wishes));
     return (this.native.enqueueMany(true, asked) as unknown[]).map((one) => this.#enqueued(one));
   }
 

@@ -1,4 +1,5 @@
 import type { AnyClaim } from "../any.js";
+import { checkFunction } from "../door.js";
 import { KeyledgerError } from "../errors.js";
 import { type Effect, type KeyId, deriveKeyFor } from "../operation.js";
 import { type Answer, type Bytes, type StoredResponse, doneBytes } from "../response.js";
@@ -109,6 +110,7 @@ export class RemoteClaim implements AnyClaim {
 
   /** Runs `f` until its result is recorded under `name`; from then on returns that, on any later attempt, and does not run it. */
   async step(name: string, f: (key: string) => Promise<Bytes> | Bytes): Promise<Uint8Array> {
+    checkFunction("a step", f);
     return this.#turns.step(name, async () => {
       const recorded = await this.#turns.call(async () => this.steps.find((step) => step.name === name));
       if (recorded) return recorded.value;

@@ -1,6 +1,6 @@
 import type { AnyLedger } from "../any.js";
 import type { Decision } from "../decision.js";
-import { checkId, checkRange, onlyKnown } from "../door.js";
+import { checkId, checkRange, listed, onlyKnown } from "../door.js";
 import { type Resolution, type Settlement, foundOut } from "../ledger.js";
 import { type Fingerprint, type KeyId, type Operation, declared, taken } from "../operation.js";
 import {
@@ -69,7 +69,7 @@ export class RemoteLedger implements AnyLedger {
 
   /** Decides each as if alone, in order, in one commit. */
   async beginMany(begins: readonly Begin[]): Promise<RemoteDecision[]> {
-    const all = begins.map((begin) => {
+    const all = listed("beginMany", begins).map((begin) => {
       onlyKnown("one of beginMany", begin, BEGIN);
       const { operation, scope, key, fingerprint, memo } = begin;
       return [asked(operation, scope, key, fingerprint), { memo: memo === undefined ? undefined : toBytes(memo) }];

@@ -1,5 +1,5 @@
 import type { AnyOutbox } from "../any.js";
-import { checkNumber, onlyKnown } from "../door.js";
+import { checkNumber, listed, onlyKnown } from "../door.js";
 import { type DrainOptions, type Drained, type DriverOptions, workOf } from "../outbox/driver.js";
 import { CHANGES_OF_OPTIONS, CHANGES_OPTIONS, Entry, type EntryFilter, type OutboxStats, WAIT_OPTIONS, type WaitOptions } from "../outbox/entry.js";
 import { type Outgoing, read, stored } from "../outbox/http.js";
@@ -60,7 +60,7 @@ export class RemoteOutbox implements AnyOutbox {
   }
   /** Many, in order, in one commit: all of them, or none. The first error ends the call. */
   async enqueueMany(many: readonly [request: Request | Outgoing, wishes: Wishes][]): Promise<Enqueued[]> {
-    const requests = await Promise.all(many.map(([request]) => read(request)));
+    const requests = await Promise.all(listed("enqueueMany", many).map(([request]) => read(request)));
     const asked = many.map(([, wishes], at) => plainEnqueue(requests[at] as Outgoing, wishes));
     const told = await this.#call<Enqueued[]>("enqueueMany", [asked]);
     return told.map((one, at) => this.#enqueued(many[at]?.[1], asked[at], one));

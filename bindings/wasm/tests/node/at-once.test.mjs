@@ -148,3 +148,48 @@ test("a path that is a link to nothing is told as that, and at once", () => {
   assert.throws(() => Ledger.openSync(path), { code: "unavailable", message: /link\.kl is a symbolic link to a file that is not there/ });
   assert.ok(performance.now() - startMs < 1_000);
 });
+
+test("whatever else is given in the place of what is meant has a code, and changes nothing", async (t) => {
+  const { direct, remote } = across(t);
+  const { claim } = direct.beginSync(MAIL, "s", "k", Fingerprint.unchecked());
+  const moved = new Uint8Array(8);
+  structuredClone(moved.buffer, { transfer: [moved.buffer] });
+  let late;
+  direct.transactionSync((tx) => void (late = tx));
+  const route = { ledger: direct, key: "required", effect: "repeatable", scope: () => "s" };
+  const request = { method: "POST", url: "http://localhost/" };
+  const calls = [
+    () => claim.complete(moved),
+    () => Fingerprint.ofBytes(moved),
+    () => Ledger.restoreSync(moved),
+    () => direct.apply(null),
+    () => remote.apply({}),
+    () => claim.completeBatch(null, "x"),
+    () => direct.beginMany(null),
+    () => remote.beginMany({}),
+    () => direct.transaction(5),
+    () => claim.completeWith(undefined),
+    () => claim.step("a"),
+    () => direct.begin(MAIL, "s", "z", Fingerprint.unchecked(), { signal: {} }),
+    () => remote.begin(MAIL, "s", "z", Fingerprint.unchecked(), { signal: 5 }),
+    () => Ledger.inMemory(null),
+    () => kit.storedHttp(undefined),
+    () => kit.httpOfStored(null),
+    () => kit.httpAnswer(5),
+    () => Fingerprint.ofJson({}, { leaveOut: [1] }),
+    () => Fingerprint.ofJson({}, { only: "/a" }),
+    () => late.get("t", "k"),
+    () => direct.outbox().enqueue({ ...request, headers: { a: "b\r\nc" } }, WISHES),
+    () => direct.outbox().enqueueMany(null),
+    () => remote.outbox().enqueueMany(5),
+    () => kit.idempotent(() => new Response(), { ...route, onError: 5 }),
+    () => kit.idempotent(() => new Response(), { ...route, stream: "yes" }),
+    () => kit.deriveKeyFor(null, "x"),
+  ];
+  for (const call of calls) {
+    await assert.rejects(async () => call(), ({ name, code }) => name === "KeyledgerError" && ["invalid_argument", "wrong_format"].includes(code), String(call));
+  }
+  assert.ok(!claim.isSettled);
+  const { inProgress, completed, parked } = direct.statsSync();
+  assert.deepEqual([inProgress, completed, parked], [1, 0, 0]);
+});
