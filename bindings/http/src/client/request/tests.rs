@@ -103,6 +103,6 @@ fn c1_an_error_says_what_to_do_about_it() {
     said(KeyField::default().named("x y").unwrap_err(), &["\"x y\"", "no name of a field"]);
     let check = |request: &Request| request.check(&KeyField::default(), &[]).unwrap_err();
     said(check(&Request::post("https://user@pay.example/a")), &["user information"]);
-    said(check(&request(&[("Authorization", "s")])), &["Authorization", "HttpTransport", "authorize"]);
+    said(check(&request(&[("Authorization", "s")])), &["Authorization", "transport", "authorize"]);
     said(check(&request(&[("Host", "pay.example")])), &["Host", "connection", "leave it out"]);
 }
