@@ -151,7 +151,7 @@ test("a slip in the settings is told when the handler is wrapped", async (t) => 
   for (const own of [{ effect: "sometimes" }, { effect: undefined }, { leaseMs: -1 }, { notKept: ["a b"] }, { lease: 5 }, { keep: "release" }]) {
     assert.throws(wrap(own), { code: "invalid_argument" }, JSON.stringify(own));
   }
-  assert.throws(wrap({ key: undefined }), TypeError);
+  assert.throws(wrap({ key: undefined }), { code: "invalid_argument" });
 });
 
 test("a declared operation is the record's, and what is stored reads as HTTP (H3, H11)", async (t) => {
