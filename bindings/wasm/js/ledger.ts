@@ -355,6 +355,8 @@ export class LedgerHandle implements AnyLedger {
    * as a try that may have taken effect, and whoever opens the ledger next sends it again with its key.
    */
   async close(): Promise<void> {
+    // Suspended, it could settle nothing before the leases are over.
+    if (!this.#store.isHeld) this.closeSync();
     if (!this.sending.isNone) await this.sending.finish();
     this.closeSync();
   }

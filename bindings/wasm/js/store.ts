@@ -89,6 +89,10 @@ export class GuardedStore implements Store {
     this.durability = store.durability;
   }
 
+  /** False while its ledger is suspended, and when it is closed. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
   get #open(): Store {
     if (this.#isOver) throw closed();
     if (!this.#isHeld) throw new KeyledgerError("suspended", "the ledger is suspended; call resume first");

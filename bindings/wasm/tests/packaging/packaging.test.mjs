@@ -73,9 +73,10 @@ test("the lowest TypeScript that the guide names, with the guide's lines and set
   assert.ok(JSON.parse(readFileSync(manifest, "utf8")).version.startsWith(`${lowest}.`));
   const blocks = blocksOf(GUIDE);
   const settings = blocks.find(({ how }) => how === "tsconfig").code;
-  const program = blocks.filter(({ language }) => language === "ts").map(({ code }) => code);
+  const programs = blocks.filter(({ language }) => language === "ts").map(({ code }, at) => [`lines-${at}.ts`, code]);
+  assert.ok(programs.length > 0 && blocks.every(({ language, how }) => language !== "ts" || how !== "continued"));
   // Types of other packages, as Node's, have lowest versions of their own.
-  const folder = project("typescript", { "tsconfig.json": settings.replace('"strict"', '"types": [], "strict"'), "main.ts": program.join("\n") });
+  const folder = project("typescript", { "tsconfig.json": settings.replace('"strict"', '"types": [], "strict"'), ...Object.fromEntries(programs) });
   run(folder, process.execPath, [tsc, "--noEmit"]);
 });
 
