@@ -1,9 +1,9 @@
 import { type ModuleSource, checkLedgerName, checkPage, movable } from "./browser/place.js";
 import { openTab } from "./browser/tab.js";
-import { type Names, checkNumbers, onlyKnown } from "./door.js";
+import type { Names } from "./door.js";
 import type { LedgerOptions } from "./ledger.js";
 import { load } from "./load.js";
-import { cannotGo } from "./remote/driver.js";
+import { checkOpening } from "./remote/driver.js";
 import { RemoteLedger } from "./remote/ledger.js";
 
 export * from "./common.js";
@@ -26,21 +26,13 @@ export interface OpenOptions extends LedgerOptions {
 
 const OPTIONS: Names<OpenOptions> = { maxResponseBytes: true, cacheBytes: true, worker: true, module: true, persist: true };
 
-/** What its worker is told can be sent there. */
-function checkMovable(options: OpenOptions): void {
-  if (typeof options === "object" && options !== null && "clock" in options) throw cannotGo("a clock");
-  onlyKnown("Ledger.open", options, OPTIONS);
-  const { maxResponseBytes, cacheBytes } = options;
-  checkNumbers("a ledger", { maxResponseBytes, cacheBytes });
-}
-
 /** A key ledger in a file of the origin's own. All tabs share it: one has it, the others ask that one. */
 export class Ledger extends RemoteLedger {
   /** Opens the ledger of this name, or makes it. */
   static async open(name: string, options: OpenOptions = {}): Promise<Ledger> {
     checkPage();
     checkLedgerName(name);
-    checkMovable(options);
+    checkOpening(options, OPTIONS);
     const { worker = startWorker, persist = true, module, ...rest } = options;
     const source = movable(module);
     const [, isPersisted] = await Promise.all([load(source), persist && navigator.storage?.persist?.()]);

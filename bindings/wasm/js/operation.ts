@@ -1,7 +1,7 @@
 import { NativeFingerprint, NativeOperation, deriveKey as nativeDeriveKey, deriveKeyOf } from "./native/keyledger.js";
 import { type Names, checkId, checkNumbers, kindOf, listed, onlyKnown, refused } from "./door.js";
-import { KeyledgerError } from "./errors.js";
-import { type Bytes, toBytes } from "./response.js";
+import type { KeyledgerError } from "./errors.js";
+import { type Bytes, jsonText, toBytes } from "./response.js";
 
 /** Where the effect of an operation is. */
 export type Effect = "in_ledger" | "repeatable" | "at_most_once";
@@ -181,14 +181,9 @@ export function taken(fingerprint: Fingerprint): Fingerprint {
 
 /** What two values of JavaScript's have in common that JSON has no words for, it would tell as one. */
 function jsonOf(value: unknown): string {
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, name, member: unknown) {
-      return sayable(this[name], member, Array.isArray(this));
-    });
-  } catch (error) {
-    throw error instanceof KeyledgerError ? error : refused(`JSON cannot hold it: ${(error as Error).message}`);
-  }
+  const text = jsonText(value, function (name, member) {
+    return sayable(this[name], member, Array.isArray(this));
+  });
   if (text === undefined) throw refused(`${kindOf(value)} is nothing that JSON can hold`);
   return /\d{16}/.test(text) ? withDoubles(text) : text;
 }

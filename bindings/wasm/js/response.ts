@@ -1,5 +1,6 @@
 import { checkPairs, kindOf, refused } from "./door.js";
-import { wordsOf } from "./thrown.js";
+import { KeyledgerError } from "./errors.js";
+import { isA, wordsOf } from "./thrown.js";
 
 const TO_TEXT = new TextDecoder();
 const TO_TEXT_OR_NOT = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -31,6 +32,15 @@ function empty(given: Uint8Array): Uint8Array {
     return new Uint8Array(given.buffer, 0, 0);
   } catch {
     throw refused("these bytes have been moved elsewhere, to another thread perhaps: give a copy of them");
+  }
+}
+
+/** A value's JSON text; undefined: there is none. @internal */
+export function jsonText(value: unknown, replacer?: (this: Readonly<Record<string, unknown>>, name: string, member: unknown) => unknown): string | undefined {
+  try {
+    return JSON.stringify(value, replacer);
+  } catch (error) {
+    throw isA(error, KeyledgerError) ? error : refused(`JSON cannot hold it: ${wordsOf(error)}`);
   }
 }
 
@@ -73,12 +83,7 @@ export class StoredResponse {
   }
   /** Throws `invalid_argument` for undefined, and whatever else JSON has no word for. */
   static json(value: unknown): StoredResponse {
-    let text: string | undefined;
-    try {
-      text = JSON.stringify(value);
-    } catch (error) {
-      throw refused(`JSON cannot hold it: ${wordsOf(error)}`);
-    }
+    const text = jsonText(value);
     if (text !== undefined) return new StoredResponse("application/json", text);
     throw refused(`JSON has no word for ${kindOf(value)}; give null, or take StoredResponse.empty()`);
   }

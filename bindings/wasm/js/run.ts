@@ -1,5 +1,5 @@
 import type { Decision } from "./decision.js";
-import { kindOf, onlyKnown, refused } from "./door.js";
+import { checkFunction, kindOf, onlyKnown, refused } from "./door.js";
 import { KeyledgerError } from "./errors.js";
 import { settlementOfError } from "./native/keyledger.js";
 import type { Effect } from "./operation.js";
@@ -77,8 +77,7 @@ interface Settles {
 export function checkRun(handler: unknown, options: RunOptions): void {
   onlyKnown("run", options, RUN_OPTIONS);
   if (typeof handler !== "function") throw refused(`run takes what runs the operation, a function of the claim; this is ${kindOf(handler)}`);
-  const means: unknown = options.means;
-  if (means !== undefined && typeof means !== "function") throw refused(`means is a function of the error; this is ${kindOf(means)}`);
+  if (options.means !== undefined) checkFunction("means", options.means);
 }
 
 type Ask = () => Decision<unknown> | Promise<Decision<unknown>>;

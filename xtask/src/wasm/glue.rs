@@ -21,10 +21,11 @@ pub(crate) fn write(module: &Path, folder: &Path) -> Result<ExitCode> {
     glue.out_name("keyledger").typescript(true).omit_default_module_path(false);
     glue.remove_producers_section(true);
     glue.generate(folder)?;
-    order::reorder(&folder.join("keyledger_bg.wasm"))?;
-    let glue = folder.join("keyledger.js");
-    std::fs::write(&glue, guarded(&std::fs::read_to_string(&glue)?)?).context("the glue cannot be written")?;
-    room::add(folder)?;
+    let (module, script) = (folder.join("keyledger_bg.wasm"), folder.join("keyledger.js"));
+    let made = std::fs::read(&module).context("there is no module")?;
+    std::fs::write(&module, room::with_room(&order::reordered(&made)?)?)?;
+    let made = std::fs::read_to_string(&script).context("there is no glue")?;
+    std::fs::write(&script, room::asking(&guarded(&made)?)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

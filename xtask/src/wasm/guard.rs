@@ -3,7 +3,7 @@
 
 use anyhow::Result;
 
-/// What stands in the glue, and what stands there instead.
+/// What stands in the glue once, and what stands there instead.
 const CHANGES: &[(&str, &str)] = &[
     // An argument that JavaScript cannot convert, a `BigInt` for a number, throws too, though the module was not entered: only a trap
     // leaves it in no state to go on.
@@ -39,8 +39,11 @@ const CHANGES: &[(&str, &str)] = &[
         "let wasmModule, wasmInstance, wasm;",
         "let wasmModule, wasmInstance, wasm = new Proxy({}, { get: () => { throw noModule(); } });",
     ),
-    ("if (wasm !== undefined) return wasm;", "if (wasmInstance !== undefined) return wasm;"),
 ];
+
+/// Whether the module is loaded, wherever that is asked: what stands for it until then is defined, too.
+const IS_LOADED: (&str, &str) =
+    ("if (wasm !== undefined) return wasm;", "if (wasmInstance !== undefined) return wasm;");
 
 /// Texts that tell of what was done, and are stored all the same: what a closure returned, an answer's media type, a reason to park, an
 /// error's message.
@@ -54,8 +57,10 @@ pub(super) fn guarded(glue: &str) -> Result<String> {
         guarded = changed(&guarded, &format!("passStringToWasm0({name},"), &lenient)?;
     }
     for (before, after) in CHANGES {
-        guarded = changed(&guarded, before, after)?;
+        anyhow::ensure!(guarded.matches(before).count() == 1, "the glue is not as it was; it has no one `{before}`");
+        guarded = guarded.replace(before, after);
     }
+    guarded = changed(&guarded, IS_LOADED.0, IS_LOADED.1)?;
     guarded = with_numbers_checked(&guarded)?;
     let (types, code) = guarded.split_once('\n').unwrap_or_default();
     Ok(format!(

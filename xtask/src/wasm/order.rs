@@ -3,7 +3,7 @@
 //! A method that is compiled once for each of several types is nearly the same code each time. The glue leaves functions sorted by
 //! size; sorted by name, without the types, the module is a thirtieth smaller when it is compressed.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use wasm_encoder::reencode::{Error, Reencode, utils};
@@ -125,12 +125,6 @@ impl Reencode for Order {
     fn parse_custom_section(&mut self, to: &mut Module, section: CustomSectionReader<'_>) -> Done {
         if section.name() == "target_features" { utils::parse_custom_section(self, to, section) } else { Ok(()) }
     }
-}
-
-/// Orders the functions of a module in place.
-pub(super) fn reorder(path: &std::path::Path) -> Result<()> {
-    let module = std::fs::read(path).context("there is no module")?;
-    Ok(std::fs::write(path, reordered(&module)?)?)
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@
 //! frame is large, because of a branch that it never takes, and that calls itself a few times. Engines look whether a frame fits
 //! before they enter it, and throw a `RangeError`.
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::convert::Infallible;
-use std::path::Path;
 use wasm_encoder::reencode::{Error, Reencode, utils};
 use wasm_encoder::{
     BlockType, CodeSection, ExportKind, ExportSection, Function, FunctionSection, ImportSection, Instruction, Module,
@@ -29,23 +28,15 @@ const FRAMES_OF_A_CALL: u32 = 16;
 /// As many as it takes to leave an argument in the module's memory.
 const FRAMES_OF_AN_ARGUMENT: u32 = 2;
 
-/// Gives the function to the module in `folder`, and has its glue ask for room wherever it goes in.
-pub(super) fn add(folder: &Path) -> Result<()> {
-    let module = folder.join("keyledger_bg.wasm");
-    std::fs::write(&module, with_room(&std::fs::read(&module).context("there is no module")?)?)?;
-    let glue = folder.join("keyledger.js");
-    let text = std::fs::read_to_string(&glue).context("there is no glue")?;
-    Ok(std::fs::write(glue, asking(&text)?)?)
-}
-
-fn with_room(module: &[u8]) -> Result<Vec<u8>> {
+/// The module, with the function.
+pub(super) fn with_room(module: &[u8]) -> Result<Vec<u8>> {
     let mut made = Module::new();
     Adding::default().parse_core_module(&mut made, Parser::new(0), module)?;
     Ok(made.finish())
 }
 
 /// The glue, asking. Arguments are left before a call, and by what it calls: those ask for less, or they could not in the middle of a call.
-fn asking(glue: &str) -> Result<String> {
+pub(super) fn asking(glue: &str) -> Result<String> {
     let mut asking = String::new();
     let mut calls = 0;
     for line in glue.lines() {

@@ -173,9 +173,9 @@ impl Problem {
 
     /// Which of our cases it is, of those that say more than their status.
     fn case(&self) -> Option<Case> {
-        let unknown = [Case::Parked, Case::Gone, Case::Unsendable];
-        let mut cases = unknown.into_iter().chain([Case::InProgress, Case::NotAvailable, Case::HandlerFailed]);
-        cases.find(|case| self.type_uri == case.type_uri())
+        use Case::{Gone, HandlerFailed, InProgress, NotAvailable, Parked, Unsendable};
+        let cases = [Parked, Gone, Unsendable, InProgress, NotAvailable, HandlerFailed];
+        cases.into_iter().find(|case| self.type_uri == case.type_uri())
     }
 }
 

@@ -160,7 +160,7 @@ const ANSWER: Names<HttpStored> = { status: true, headers: true, body: true, omi
 /** One that no `Response` can be made of would be stored, and never told again. */
 function checked(answer: HttpAnswer): HttpAnswer {
   if (typeof answer !== "object" || answer === null) throw refused(`an answer is { status, headers, body }; this is ${kindOf(answer)}`);
-  if (answer != null && Object.getPrototypeOf(answer) === Object.prototype) onlyKnown("an answer", answer, ANSWER);
+  if (Object.getPrototypeOf(answer) === Object.prototype) onlyKnown("an answer", answer, ANSWER);
   if (isStatus(answer.status)) return answer;
   throw refused(`the status of an answer is a number from 200 to 599, and not ${typeof answer.status === "number" ? answer.status : kindOf(answer.status)}`);
 }

@@ -1,4 +1,5 @@
-import { type Names, kindOf, onlyKnown, refused } from "../door.js";
+import type { Awaitable } from "../any.js";
+import { type Names, checkFunction, kindOf, onlyKnown, refused } from "../door.js";
 import { fieldsOf, flat } from "../http/answer.js";
 import { joined } from "../joined.js";
 import {
@@ -18,8 +19,6 @@ import { type Delivery, DeliveryOutcome, outcomeOf } from "./delivery.js";
 import type { AnyTransport, Transport } from "./driver.js";
 import { HttpRequest, type HttpRequestParts, type HttpSettings, KEY_FIELD } from "./http.js";
 import { canTellOnline } from "./network.js";
-
-type MaybeLater<T> = Promise<T> | T;
 
 /** What is sent of an entry, without its credentials. */
 export interface SentRequest {
@@ -57,7 +56,7 @@ export interface FetchSettings extends PlainFetchSettings {
    * Gives credentials at each send, which are never stored (O14). Throws `SignedOut` where nobody is signed in, `NotNow` where they cannot
    * be had at the moment. After a 401 it is asked every few seconds, and sending goes on when it gives others.
    */
-  authorize?: (scope: string, request: SentRequest) => MaybeLater<HeadersInit | null | undefined>;
+  authorize?: (scope: string, request: SentRequest) => Awaitable<HeadersInit | null | undefined>;
   /** Tells credentials from others: who signs each request with its time names the key it signs with. Absent: all of them. */
   identity?: (credentials: Headers) => Bytes;
   /** What is told of an answer, `usual` or another. If it throws, the same key is sent again later. */
@@ -311,6 +310,6 @@ export function transportOf(given: AnyTransport | FetchSettings): Transport {
   if (typeof given === "function") return { send: given };
   if (typeof given !== "object" || given === null) throw refused(`what sends is a transport, a function or the settings of a FetchTransport; this is ${kindOf(given)}`);
   if (!("send" in given)) return new FetchTransport(given);
-  if (typeof given.send !== "function") throw refused(`the send of a transport is a function; this is ${kindOf(given.send)}`);
+  checkFunction("the send of a transport", given.send);
   return given;
 }

@@ -1,6 +1,7 @@
 import type { AnyDriver } from "../any.js";
-import { kindOf, onlyKnown, refused } from "../door.js";
+import { type Names, checkFunction, checkNumbers, onlyKnown } from "../door.js";
 import { KeyledgerError } from "../errors.js";
+import type { LedgerOptions } from "../ledger.js";
 import { DRAIN_OPTIONS, type DrainOptions, type DrainProgress, type Drained, type DriverOptions, STOP_OPTIONS, type StopOptions, checkDriver, untilEnded } from "../outbox/driver.js";
 import { FETCH_SETTINGS, type FetchSettings, FetchTransport, type PlainFetchSettings } from "../outbox/fetch.js";
 import type { OutboxSettings } from "../outbox/settings.js";
@@ -22,9 +23,16 @@ export type RemoteTransport = FetchTransport | RemoteFetchSettings;
 
 const INSTEAD = "open the ledger where the function is: in a worker of your own (keyledger/worker), in Node by the main entry";
 
-/** @internal */
-export const cannotGo = (what: string) =>
+const cannotGo = (what: string) =>
   new KeyledgerError("invalid_argument", `${what} cannot go to the thread that has the ledger; ${INSTEAD}`);
+
+/** How a ledger is to be opened elsewhere: what is told there can go there. @internal */
+export function checkOpening<Options extends LedgerOptions>(options: Options, names: Names<Options>): void {
+  if (typeof options === "object" && options !== null && "clock" in options) throw cannotGo("a clock");
+  onlyKnown("Ledger.open", options, names);
+  const { maxResponseBytes, cacheBytes } = options;
+  checkNumbers("a ledger", { maxResponseBytes, cacheBytes });
+}
 
 function apart(transport: RemoteTransport): [settings: PlainFetchSettings, authorize: Authorize | undefined] {
   const isFetch = transport instanceof FetchTransport;
@@ -32,7 +40,7 @@ function apart(transport: RemoteTransport): [settings: PlainFetchSettings, autho
   const given = isFetch ? transport.settings : transport;
   onlyKnown("what sends", given, FETCH_SETTINGS);
   const { authorize, ...settings } = given;
-  if (authorize !== undefined && typeof authorize !== "function") throw refused(`authorize is a function; this is ${kindOf(authorize)}`);
+  if (authorize !== undefined) checkFunction("authorize", authorize);
   for (const [name, value] of Object.entries(settings)) {
     if (typeof value === "function" || value instanceof AbortSignal) throw cannotGo(name);
   }

@@ -2,11 +2,11 @@
 
 import { Worker } from "node:worker_threads";
 import { KeyledgerError } from "../errors.js";
-import { type Names, checkNumbers, onlyKnown } from "../door.js";
+import type { Names } from "../door.js";
 import { type Locking, checkLocking, pathOf } from "../file-store.js";
 import type { LedgerOptions } from "../ledger.js";
 import { Calling } from "../remote/calling.js";
-import { cannotGo } from "../remote/driver.js";
+import { checkOpening } from "../remote/driver.js";
 import { RemoteLedger } from "../remote/ledger.js";
 import { errorOf } from "../remote/plain.js";
 import type { Durability } from "../store.js";
@@ -30,11 +30,9 @@ const OPTIONS: Names<OpenOptions> = { maxResponseBytes: true, cacheBytes: true, 
 
 /** The options as the thread is told them. */
 function movable(options: OpenOptions): OpenOptions {
-  if (typeof options === "object" && options !== null && "clock" in options) throw cannotGo("a clock");
-  onlyKnown("Ledger.open", options, OPTIONS);
+  checkOpening(options, OPTIONS);
   const { locking = "flock", ...numbers } = options;
   checkLocking(locking);
-  checkNumbers("a ledger", numbers);
   return { locking, ...numbers };
 }
 

@@ -47,3 +47,31 @@ export const STUBBORN = {
   maxTries: 10_000,
   retryBudget: { retries: 10_000, refillMs: 1 },
 };
+
+/** Lets what is queued on the event loop have its turn. */
+export const turns = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** A browser's globals, put in place until `leave`: `says` has it say whether it is online, and be heard. */
+export function browser(onLine, more = {}) {
+  const [target, before] = [new EventTarget(), Object.getOwnPropertyDescriptors(globalThis)];
+  const globals = {
+    navigator: { onLine },
+    addEventListener: target.addEventListener.bind(target),
+    removeEventListener: target.removeEventListener.bind(target),
+    ...more,
+  };
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+  const leave = () => {
+    for (const name of Object.keys(globals)) {
+      if (before[name]) Object.defineProperty(globalThis, name, before[name]);
+      else delete globalThis[name];
+    }
+  };
+  const says = (isOnLine) => {
+    globalThis.navigator.onLine = isOnLine;
+    target.dispatchEvent(new Event(isOnLine ? "online" : "offline"));
+  };
+  return { says, leave };
+}

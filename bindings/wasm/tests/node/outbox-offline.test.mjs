@@ -3,42 +3,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kit } from "./kit.mjs";
-import { inMemory } from "./outbox-kit.mjs";
+import { browser, inMemory, turns } from "./outbox-kit.mjs";
 
 const { DeliveryOutcome } = kit;
 const HOUR_MS = 3_600_000;
-const turns = async () => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-};
 
 /** Takes away what a test has put in place, when its driver has ended. */
 let leave = () => {};
 
 /** A browser that says it is offline; `says` has it say something else. `answers`: whether where its pages come from does. */
-function browser(answers = false) {
-  const [target, asked, before] = [new EventTarget(), [], { ...Object.getOwnPropertyDescriptors(globalThis) }];
-  const globals = {
-    navigator: { onLine: false },
-    location: { origin: "https://shop.example" },
-    addEventListener: target.addEventListener.bind(target),
-    removeEventListener: target.removeEventListener.bind(target),
-    fetch: async (url, { method }) => {
-      asked.push(`${method} ${url}`);
-      if (!answers) throw new TypeError("Failed to fetch");
-      return new Response();
-    },
+function offline(answers = false) {
+  const asked = [];
+  const fetch = async (url, { method }) => {
+    asked.push(`${method} ${url}`);
+    if (!answers) throw new TypeError("Failed to fetch");
+    return new Response();
   };
-  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  leave = () => {
-    for (const name of Object.keys(globals)) {
-      if (before[name]) Object.defineProperty(globalThis, name, before[name]);
-      else delete globalThis[name];
-    }
-  };
-  const says = (onLine) => {
-    globalThis.navigator.onLine = onLine;
-    target.dispatchEvent(new Event(onLine ? "online" : "offline"));
-  };
+  const { says, leave: goes } = browser(false, { location: { origin: "https://shop.example" }, fetch });
+  leave = goes;
   return { says, asked };
 }
 
@@ -56,7 +38,7 @@ async function started(t, outcome) {
 }
 
 test("nothing is leased while the browser says that it is offline, and what is due is sent at once when it is online", async (t) => {
-  const { says } = browser();
+  const { says } = offline();
   const { sent, look, outbox, entry } = await started(t, () => DeliveryOutcome.yes("done"));
   assert.deepEqual([sent.length, look().state, look().tries], [0, "pending", 0]);
   says(true);
@@ -69,7 +51,7 @@ test("nothing is leased while the browser says that it is offline, and what is d
 });
 
 test("what was leased before it was known to be offline is not sent, and costs no try (O9)", async (t) => {
-  const { says } = browser();
+  const { says } = offline();
   says(true);
   const { sent, outbox } = await started(t, () => DeliveryOutcome.yes("done"));
   globalThis.navigator.onLine = false;
@@ -80,14 +62,14 @@ test("what was leased before it was known to be offline is not sent, and costs n
 });
 
 test("a driver that waits to be online is stopped at once", async (t) => {
-  browser();
+  offline();
   const { driver, sent } = await started(t, () => DeliveryOutcome.yes("done"));
   await driver.stop();
   assert.deepEqual([driver.isRunning, sent.length], [false, 0]);
 });
 
 test("a browser that says it is offline and is not stops nothing for ever: where its pages come from is asked", async (t) => {
-  const { asked } = browser(true);
+  const { asked } = offline(true);
   const { sent, outbox } = await started(t, () => DeliveryOutcome.yes("done"));
   t.mock.timers.tick(60_000);
   await turns();
@@ -98,7 +80,7 @@ test("a browser that says it is offline and is not stops nothing for ever: where
 });
 
 test("where that does not answer either, one try an hour is what it costs", async (t) => {
-  const { asked } = browser();
+  const { asked } = offline();
   const { sent, look } = await started(t, () => DeliveryOutcome.retry("Failed to fetch"));
   for (let at = 0; at < 24; at += 1) {
     t.mock.timers.tick(HOUR_MS);

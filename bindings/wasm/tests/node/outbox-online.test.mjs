@@ -3,33 +3,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { kit } from "./kit.mjs";
+import { browser, turns } from "./outbox-kit.mjs";
 
 const { DeliveryOutcome, Ledger, ManualClock } = kit;
 const HOUR_MS = 3_600_000;
-const turns = async () => {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-};
 
-/** A browser that is online, and is heard to lose the network and to have it again. */
-function browser() {
-  const target = new EventTarget();
-  const globals = {
-    navigator: { onLine: true },
-    addEventListener: target.addEventListener.bind(target),
-    removeEventListener: target.removeEventListener.bind(target),
-  };
-  const before = Object.getOwnPropertyDescriptors(globalThis);
-  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
-  const leave = () => {
-    for (const name of Object.keys(globals)) {
-      if (before[name]) Object.defineProperty(globalThis, name, before[name]);
-      else delete globalThis[name];
-    }
-  };
-  const says = (onLine) => {
-    globalThis.navigator.onLine = onLine;
-    target.dispatchEvent(new Event(onLine ? "online" : "offline"));
-  };
+/** A browser that is online; `isBack` has it lose the network, and have it again. */
+function online() {
+  const { says, leave } = browser(true);
   const isBack = async () => {
     says(false);
     await turns();
@@ -41,7 +22,7 @@ function browser() {
 
 /** One entry whose only try came to that, and for how long it then waits. */
 async function waiting(t, send) {
-  const { isBack, leave } = browser();
+  const { isBack, leave } = online();
   const clock = new ManualClock(1_000_000_000);
   const ledger = await Ledger.inMemory({ clock });
   const outbox = ledger.outbox({ backoff: { baseMs: 1000, capMs: HOUR_MS, multiplier: 3_600 } });
